@@ -47,7 +47,7 @@ def incumbents(pair: int, *, shared: bool = True, bands: tuple[float | None, flo
     fresh, models = draw(rng, POINTS)[0], []
     for lab, band in enumerate(bands):
         old = None if band is None else trees[0 if shared else lab]
-        model = IncumbentClassifier(learner(pair), old, band=band or 0.0)
+        model = IncumbentClassifier(learner(pair), old, memory=0, band=band or 0.0)
         models.append(model.fit(*draw(rng, ROWS)))
     return compared(models, [model.predict(fresh) for model in models])
 

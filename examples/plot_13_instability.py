@@ -19,13 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import audit
-from replearn.auditing import (
-    CalibrationInstabilityDisplay,
-    ClassificationInstabilityDisplay,
-    DecisionCurveInstabilityDisplay,
-    MAPEInstabilityDisplay,
-    PredictionInstabilityDisplay,
-)
+from replearn.auditing import InstabilityDisplay
 
 table = load_breast_cancer()
 tumour = np.where(table.target == 0, "malignant", "benign")
@@ -43,11 +37,10 @@ print(result.frame()[["contender", "accuracy", "flip_rate", "auc"]].round(3))
 # %%
 # Estimated risk after retraining against the risk before, how far the risk of each patient moves,
 # and how often her diagnosis changes.
-kinds = [PredictionInstabilityDisplay, MAPEInstabilityDisplay, ClassificationInstabilityDisplay]
 fig, axes = plt.subplots(2, 3, figsize=(12, 7))
 for line, name in zip(axes, models, strict=True):
-    for ax, kind in zip(line, kinds, strict=True):
-        kind.from_result(result, name, event="malignant").plot(ax)
+    for ax, kind in zip(line, ("prediction", "mape", "classification"), strict=True):
+        InstabilityDisplay.from_result(result, name, kind=kind, event="malignant").plot(ax)
         ax.set_title(name)
 fig.tight_layout()
 
@@ -55,14 +48,13 @@ fig.tight_layout()
 # What the doctor does with it: calibration, and net benefit of a biopsy at each threshold.
 fig, axes = plt.subplots(2, 2, figsize=(9, 7))
 for line, name in zip(axes, models, strict=True):
-    for ax, kind in zip(
-        line, [CalibrationInstabilityDisplay, DecisionCurveInstabilityDisplay], strict=True
-    ):
-        kind.from_result(result, name, event="malignant").plot(ax)
+    for ax, kind in zip(line, ("calibration", "decision"), strict=True):
+        InstabilityDisplay.from_result(result, name, kind=kind, event="malignant").plot(ax)
         ax.set_title(name)
 fig.tight_layout()
 
 # %%
 # Every display gives its numbers back.
-frame = ClassificationInstabilityDisplay.from_result(result, "tree", event="malignant").frame()
+display = InstabilityDisplay.from_result(result, "tree", kind="classification", event="malignant")
+frame = display.frame()
 print(frame.sort_values("index", ascending=False).head().round(3))

@@ -44,6 +44,7 @@ PARAMS: dict[str, dict[str, Any]] = {
         "n_candidates": 3,
     },
     "IncumbentClassifier": {"estimator": GaussianNB()},
+    "IncumbentRegressor": {},
     "PointwiseReplicableClassifier": {
         "estimator": GaussianNB(),
         "n_blocks": 6,
@@ -111,7 +112,7 @@ PLANS: dict[str, dict[str, Any]] = {
 }
 """Arguments of `replearn.plan` for each estimator that can be planned."""
 
-UNPLANNED = ("DecisionThresholdClassifier", "IncumbentClassifier")
+UNPLANNED = ("DecisionThresholdClassifier", "IncumbentClassifier", "IncumbentRegressor")
 
 NAMES = tuple(PARAMS)
 NEED_POOL = ("SemiPrivateClassifier", "SemiReplicableClassifier")

@@ -3,8 +3,10 @@
 from tools.mutation_base import ENUMERATED, FITTED, SEPARATE, SURPLUS, TWINS, Mutation
 from tools.mutation_base import mutation as _m
 from tools.mutation_edits import body, change, condition
+from tools.mutation_list_audit import AUDIT
 from tools.mutation_list_binding import BINDING
 from tools.mutation_list_bounds import BOUNDS, CERTIFICATES, PRIVACY
+from tools.mutation_list_incumbent import INCUMBENT
 
 # -- decision thresholds ---------------------------------------------------------------------------
 THRESHOLDS = "tests/learners/test_decision_threshold.py"
@@ -253,9 +255,9 @@ RULES = [
     ),
     _m(
         "band of the incumbent halved",
-        "replearn.learners.IncumbentClassifier.explain",
+        "replearn.learners.incumbent_rule.keep",
         change("E > 2.0 * B", "E > B"),
-        "tests/learners/test_incumbent.py::test_the_old_answer_stays_within_the_band",
+        "tests/learners/test_incumbent.py::test_the_old_prediction_stays_within_the_band",
     ),
     _m(
         "predictions beyond the range count",
@@ -341,4 +343,6 @@ MUTATIONS: list[Mutation] = [
     *CERTIFICATES,
     *BINDING,
     *PLANS,
+    *AUDIT,
+    *INCUMBENT,
 ]

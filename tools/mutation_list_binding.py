@@ -143,7 +143,7 @@ BINDING = [
     _m(
         "binding: E1 the band is not on the certificate",
         "replearn.learners.IncumbentClassifier._certify",
-        change("float(self.band)", "0.0"),
+        change("N.band", "0.0"),
         f"{KEPT}::test_other_incumbents_and_bands_are_not_comparable",
     ),
     _m(

@@ -41,6 +41,24 @@ BOUNDS = [
         "tests/bounds/test_choice_bounds.py::test_realizable_numbers",
     ),
     _m(
+        "the excess of one run instead of two",
+        "replearn.bounds.whole_models._excesses",
+        change("2.0 * E.sum(axis=1)", "E.sum(axis=1)"),
+        "tests/bounds/test_whole_models.py::test_one_block_by_hand",
+    ),
+    _m(
+        "a supremum on the ends of cells",
+        "replearn.bounds.whole_models._curvature",
+        body("return 0.0"),
+        "tests/bounds/test_whole_models.py::test_the_supremum_is_above_a_fine_grid_and_near_it",
+    ),
+    _m(
+        "points that carry mass forgotten by Jensen",
+        "replearn.bounds.whole_models._point_mass_options",
+        body("return [(0.0, 0.0)]"),
+        "tests/bounds/test_whole_models.py::test_points_that_carry_mass_cost_something",
+    ),
+    _m(
         "one block too few",
         "replearn.bounds.smallest_blocks",
         change("require_integer(...)", "MATCH - 1"),

@@ -69,6 +69,7 @@ ALLOWED = {
     ("replearn/binding/copies.py", "member"): "a name that columns of ids have: data",
     ("replearn/cli/_large.py", "learner"): "the option --learner of the command line",
     ("replearn/cli/fit.py", "learner"): "the option --learner of the command line",
+    ("replearn/cli/_incumbent.py", "learner"): "the option --learner of the command line",
     ("replearn/randomness", "place"): "in place: without a copy, as in numpy's documentation",
 }
 """Where a word may stand, and why: a path below src (or the beginning of one) and the word."""

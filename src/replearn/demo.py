@@ -181,7 +181,7 @@ def audited(scene: Scene) -> AuditResult:
         X.iloc[:AUDITED_FLIGHTS],
         y[:AUDITED_FLIGHTS],
         n_pairs=AUDITED_PAIRS,
-        design={"test_size": AUDITED_TESTS},
+        test_size=AUDITED_TESTS,
         shared_key=KEY,
         n_jobs=2,
         verbose=-1,

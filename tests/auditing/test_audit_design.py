@@ -3,7 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from replearn.auditing._design import DEFAULTS, draw_pair, draw_rows, make_design
+from replearn.auditing._design import draw_pair, draw_rows, make_design
 from replearn.randomness import SharedKey
 
 KEY = SharedKey("design")
@@ -12,7 +12,7 @@ KEY = SharedKey("design")
 def designed(n=1000, groups=None, test_size=100, **sizes):
     rows = draw_rows(n, test_size, groups, KEY)
     n_pairs = sizes.pop("n_pairs", 4)
-    return make_design(n, rows, n_pairs=n_pairs, key=KEY, options=DEFAULTS | sizes), rows
+    return make_design(n, rows, n_pairs=n_pairs, key=KEY, **sizes), rows
 
 
 def test_samples_of_a_pair_share_no_row_and_no_test_row():

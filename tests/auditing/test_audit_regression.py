@@ -1,4 +1,4 @@
-"""Audit of regression: flips are other rounded values, the spread is in units of y."""
+"""Audit of a quantity: predictions that differ by the tolerance or more have changed."""
 
 import json
 
@@ -7,11 +7,11 @@ import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
-from replearn.auditing import audit_regression
+from replearn.auditing import audit
 from replearn.learners import PointwiseReplicableRegressor
 
 TREE = DecisionTreeRegressor(max_depth=5)
-SMALL = {"n_pairs": 3, "design": {"test_size": 200, "train_size": 800}}
+SMALL = {"n_pairs": 3, "test_size": 200, "train_size": 800, "subgroups": None}
 
 
 def _table(n=2000, seed=0):
@@ -21,7 +21,7 @@ def _table(n=2000, seed=0):
 
 
 class Jump(LinearRegression):
-    """Predictions 0 or 4, whichever side of 1/2 the first row lies on."""
+    """Predict 0 or 4, whichever side of 1/2 the first row lies on."""
 
     def fit(self, X, y):
         self.value_ = 4.0 * (X[0, 1] > 0.5)
@@ -31,72 +31,100 @@ class Jump(LinearRegression):
         return np.full(len(X), self.value_)
 
 
-def test_flips_and_spread_of_a_regressor_that_jumps():
-    found = audit_regression({"jump": Jump()}, *_table(), resolution=1.0, n_pairs=12)
-    flips = found["jump"].flips
-    assert set(np.unique(flips)) == {0.0, 1.0}
-    np.testing.assert_array_equal(found["jump"].apart, 4.0 * flips)
-    assert found.spread("jump").value == pytest.approx(4.0 * found.flip_rate("jump").value)
-    # on a grid of 9 both values round to the same number: nothing flips, the spread stays
-    coarse = audit_regression({"jump": Jump()}, *_table(), resolution=9.0, n_pairs=12)
+def test_changes_and_spread_of_a_regressor_that_jumps():
+    found = audit({"jump": Jump()}, *_table(), tolerance=4.0, n_pairs=12)
+    jump = found["jump"]
+    assert set(np.unique(jump.flips)) == {0.0, 1.0}
+    np.testing.assert_array_equal(jump.apart, 4.0 * jump.flips)
+    spread = found.usefulness("jump").spread
+    assert spread.value == pytest.approx(4.0 * found.flip_rate("jump").value)
+    # a jump of four is below this tolerance: nothing changes, the spread stays
+    coarse = audit({"jump": Jump()}, *_table(), tolerance=4.1, n_pairs=12)
     assert coarse.flip_rate("jump").value == 0.0
-    assert coarse.spread("jump").value == found.spread("jump").value
+    assert coarse.usefulness("jump").spread == spread
+    assert coarse.judgement["jump"].outcome == "useless"
+    assert "predicts no better than the mean" in str(coarse)
 
 
-def test_a_tree_beside_its_replicable_version():
-    found = audit_regression(TREE, *_table(), resolution=3.0, y_range=(0, 10), **SMALL)
-    single, ours = found.regressors
-    assert (single.name, ours.name) == ("single fit", "replicable")
-    assert found.headline.startswith("Fewer flips: replicable")
+@pytest.fixture(scope="module")
+def found():
+    return audit(TREE, *_table(), tolerance=3.0, y_range=(0, 10), **SMALL)
+
+
+def test_a_tree_and_the_other_contenders(found):
+    assert [c.name for c in found.contenders] == ["baseline", "bagging (5 models)", "replicable"]
+    ours = found["replicable"]
     # the chance that a shared grid separates two means is their distance over its spacing
     np.testing.assert_allclose(ours.flips, np.minimum(1.0, ours.apart / 3.0))
-    assert ours.certified is not None
-    assert ours.estimated == pytest.approx(ours.flips.mean(), rel=0.6)
-    assert single.certified is None
-    assert found.flip_rate("replicable").upper < found.flip_rate("single fit").lower
+    assert ours.promises
+    assert ours.predicted_flips.mean() == pytest.approx(ours.flips.mean(), rel=0.8)
+    base = found["baseline"]
+    np.testing.assert_array_equal(base.flips, base.apart >= 3.0)
+    squared = (base.reported - base.truth) ** 2
+    r2 = 1 - squared.mean() / base.truth.var()
+    assert found.usefulness("baseline").r2.value == pytest.approx(r2)
+    assert found.usefulness("baseline").rmse == pytest.approx(np.sqrt(squared.mean()))
 
 
-MODEL = PointwiseReplicableRegressor(TREE, resolution=3.0, y_range=(0, 10), n_blocks=16)
+def test_a_coarse_tolerance_counts_steps_of_a_fine_grid():
+    fine = PointwiseReplicableRegressor(TREE, resolution=1.0, n_blocks=8, shared_key="k")
+    one = audit({"fine": fine}, *_table(), tolerance=1.0, **SMALL)["fine"]
+    two = audit({"fine": fine}, *_table(), tolerance=2.0, **SMALL)["fine"]
+    np.testing.assert_allclose(one.flips, np.clip(one.apart, 0, 1))
+    np.testing.assert_allclose(two.flips, np.clip(two.apart - 1, 0, 1))
+    # over many offsets of the grid, rounded values are that often at least two steps apart
+    rng = np.random.default_rng(0)
+    offsets = rng.random((4000, 1))
+    means = two.values[0][:, np.argsort(-two.apart[0])[:20]]
+    cells = np.floor(means[:, np.newaxis] - offsets)
+    simulated = (np.abs(cells[0] - cells[1]) >= 2).mean(axis=0)
+    expected = np.clip(np.abs(means[0] - means[1]) - 1, 0, 1)
+    np.testing.assert_allclose(simulated, expected, atol=0.04)
 
 
-def test_a_replicable_regressor_brings_its_grid():
-    found = audit_regression(MODEL, *_table(), **SMALL)
-    assert found.resolution == 3.0
-    assert [one.name for one in found.regressors] == ["single fit", "replicable"]
+def test_a_replicable_regressor_brings_its_tolerance():
+    model = PointwiseReplicableRegressor(TREE, resolution=3.0, y_range=(0, 10), n_blocks=16)
+    found = audit(model, *_table(), **SMALL)
+    assert found.tolerance == 3.0
+    assert [c.name for c in found.contenders][-1] == "replicable"
     assert found["replicable"].flips.shape == (3, 200)
 
 
-@pytest.mark.long
-def test_jobs_do_not_matter():
-    found, again = (audit_regression(MODEL, *_table(), n_jobs=jobs, **SMALL) for jobs in (1, 2))
-    np.testing.assert_array_equal(found["replicable"].flips, again["replicable"].flips)
-    np.testing.assert_array_equal(found["single fit"].flips, again["single fit"].flips)
+def test_jobs_groups_and_a_folder(tmp_path):
+    X, y = _table(900)
+    options = {"tolerance": 2.0, "n_pairs": 2, "contenders": ["baseline"], "subgroups": None}
+    groups = np.arange(900) // 3
+    first = audit(TREE, X, y, groups=groups, resume=tmp_path, **options)
+    again = audit(TREE, X, y, groups=groups, resume=tmp_path, n_jobs=2, **options)
+    assert first.to_json(timings=False) == again.to_json(timings=False)
+    with pytest.raises(ValueError, match="not the same data"):
+        audit(TREE, X, y + 0.25, groups=groups, resume=tmp_path, **options)
 
 
-def test_reports(tmp_path):
-    found = audit_regression(TREE, *_table(), resolution=3.0, **SMALL)
+def test_reports(found, tmp_path):
     for name in ("r.html", "r.json", "r.md"):
         found.save(tmp_path / name)
     stored = json.loads((tmp_path / "r.json").read_text())
-    assert [one["name"] for one in stored["regressors"]] == ["single fit", "replicable"]
-    assert stored["regressors"][0]["flips"]["estimate"] == found.flip_rate("single fit").value
-    assert found.headline in (tmp_path / "r.html").read_text()
+    first = stored["judgement"]["contenders"][0]
+    assert first["changed"]["estimate"] == found.flip_rate("baseline").value
+    assert first["scores"][0]["name"] == "R²"
+    assert stored["judgement"]["tolerance"] == 3.0
+    assert "of predictions change by 3 or more when the model is retrained" in str(found)
+    assert "RMSE" in (tmp_path / "r.html").read_text()
     assert "| replicable |" in (tmp_path / "r.md").read_text()
-    assert list(found.frame()["name"]) == ["single fit", "replicable"]
-    assert "spread" in str(found)
-    with pytest.raises(ValueError, match="must end in"):
-        found.save(tmp_path / "r.pdf")
+    assert list(found.frame()["contender"]) == [c.name for c in found.contenders]
+    assert "accuracy" not in found.to_text(details=True)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({}, "resolution=None"),
-        ({"resolution": -1.0}, "resolution"),
-        ({"resolution": 1.0, "design": {"contenders": "baseline"}}, "design="),
-        ({"resolution": 1.0, "n_pairs": 1}, "n_pairs"),
+        ({}, "tolerance=None"),
+        ({"tolerance": -1.0}, "tolerance=-1"),
+        ({"tolerance": 1.0, "contenders": ["incumbent"]}, "contenders="),
+        ({"tolerance": 1.0, "n_pairs": 1}, "n_pairs"),
     ],
 )
 def test_errors_name_the_parameter(settings, message):
     with pytest.raises(ValueError, match=message):
-        audit_regression(TREE, *_table(200), **settings)
+        audit(TREE, *_table(200), **settings)

@@ -49,7 +49,7 @@ def test_the_worst_group_is_one_that_is_shown():
     new[0] = 1  # half of three people
     new[2:82] = 1  # 40 % of many
     found = compare(OLD, new, X, subgroups={"who": groups})
-    assert [g["level"] for g in found.worst_subgroups()] == ["many", "three people", "others"]
+    assert [g.level for g in found.worst_subgroups()] == ["many", "three people", "others"]
     assert "who = many" in str(found)
 
 

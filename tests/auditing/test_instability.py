@@ -7,25 +7,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.auditing import (
-    CalibrationInstabilityDisplay,
-    ClassificationInstabilityDisplay,
-    DecisionCurveInstabilityDisplay,
-    MAPEInstabilityDisplay,
-    PredictionInstabilityDisplay,
-    Retrainings,
-    audit,
-)
+from replearn.auditing import InstabilityDisplay, Retrainings, audit
+from replearn.auditing.instability_displays import INSTABILITY_KINDS
 
 X, Y = make_classification(900, n_informative=4, flip_y=0.2, random_state=0)
 LABELS = np.where(Y == 1, "sick", "well")  # the last class, "well", is the default event
-DISPLAYS = [
-    PredictionInstabilityDisplay,
-    ClassificationInstabilityDisplay,
-    MAPEInstabilityDisplay,
-    CalibrationInstabilityDisplay,
-    DecisionCurveInstabilityDisplay,
-]
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +30,7 @@ def runs(models):
 @pytest.fixture(scope="module")
 def result():
     trees = {"tree": DecisionTreeClassifier(max_depth=4), "machine": LinearSVC()}
-    return audit(trees, X, LABELS, n_pairs=3, design={"test_size": 200})
+    return audit(trees, X, LABELS, n_pairs=3, test_size=200)
 
 
 def test_row_by_row_as_defined(models, runs):
@@ -88,20 +74,20 @@ def test_calibration_bins_hold_every_row_and_average_to_the_event_rate(runs):
 
 def test_the_interval_covers_95_percent_in_every_bin(runs):
     band = runs.interval(5)
-    assert band["count"].sum() == runs.original.size
+    assert band.count.sum() == runs.original.size
     inside = []
     edges = np.quantile(runs.original, [0.2, 0.4, 0.6, 0.8])
     places = np.searchsorted(edges, runs.original)
     for place in range(5):
         after = runs.retrained[places == place]
-        inside.append(((after >= band["lower"][place]) & (after <= band["upper"][place])).mean())
+        inside.append(((after >= band.lower[place]) & (after <= band.upper[place])).mean())
     assert np.allclose(inside, 0.95, atol=0.01)
 
 
 def test_equal_risks_stay_in_one_bin():
     runs = Retrainings.from_risks(np.r_[np.zeros(50), np.ones(50)], np.full((2, 100), 0.5))
-    assert runs.by_risk()["rows"].tolist() == [50, 50]
-    assert runs.by_risk()["mape"].tolist() == [0.5, 0.5]
+    assert runs.by_risk().rows.tolist() == [50, 50]
+    assert runs.by_risk().mape.tolist() == [0.5, 0.5]
 
 
 def test_an_audit_compares_the_runs_of_its_pairs(result):
@@ -125,13 +111,14 @@ def test_the_same_model_again_is_stable(models):
     np.testing.assert_array_equal(curves[0][1], curves[2][1])
 
 
-@pytest.mark.parametrize("kind", DISPLAYS)
+@pytest.mark.parametrize("kind", INSTABILITY_KINDS)
 def test_displays_give_numbers_and_draw(kind, runs, result):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    for display in (kind(runs), kind.from_result(result, "tree", threshold=0.3)):
+    of_pairs = InstabilityDisplay.from_result(result, "tree", kind=kind, threshold=0.3)
+    for display in (InstabilityDisplay(runs, kind=kind), of_pairs):
         numbers = display.frame()
         assert len({len(numbers[name]) for name in numbers}) == 1
         display.plot()
@@ -141,11 +128,11 @@ def test_displays_give_numbers_and_draw(kind, runs, result):
 
 
 def test_frames_hold_what_is_drawn(runs):
-    assert len(PredictionInstabilityDisplay(runs).frame()) == 3 * 600
-    frame = DecisionCurveInstabilityDisplay(runs).frame()
+    assert len(InstabilityDisplay(runs).frame()) == 3 * 600
+    frame = InstabilityDisplay(runs, kind="decision").frame()
     assert set(frame["run"]) == {"original", "retrained"}
     assert frame.query("run == 'retrained'")["number"].nunique() == 3
-    assert MAPEInstabilityDisplay(runs).frame()["mape"].mean() == runs.mape().mean()
+    assert InstabilityDisplay(runs, kind="mape").frame()["mape"].mean() == runs.mape().mean()
 
 
 @pytest.mark.parametrize(
@@ -154,6 +141,7 @@ def test_frames_hold_what_is_drawn(runs):
         (lambda m, r: Retrainings.from_models(m[0], m[1:], X).calibration(), "pass y"),
         (lambda m, r: Retrainings.from_models(m[0], m[1:], X).net_benefit(), "pass y"),
         (lambda m, r: Retrainings.from_models(m[0], [], X), "retrained is empty"),
+        (lambda m, r: InstabilityDisplay.from_models(m[0], m[1:], X, kind="risk"), "kind='risk'"),
         (lambda m, r: Retrainings.from_models(m[0], m[1:], X, event="dead"), "event='dead'"),
         (lambda m, r: Retrainings.from_models(m[0], m[1:], X, LABELS[1:]), "900 rows"),
         (lambda m, r: Retrainings.from_result(r, "machine"), "'machine' has no predict_proba"),

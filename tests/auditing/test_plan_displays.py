@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from replearn.auditing import BlocksDisplay, FlipCurveDisplay, PromiseDisplay
+from replearn.auditing import FlipCurveDisplay, PromiseDisplay
 from replearn.bounds import arcsine_law, uniform_law
 from replearn.guarantees import plan
 
@@ -40,15 +40,6 @@ def test_several_classes_have_no_curve():
         FlipCurveDisplay.from_plan(plan(n=50_000, rho=0.2, n_classes=3))
 
 
-def test_rho_against_blocks(axes):
-    display = BlocksDisplay.from_blocks([8, 18, 32])
-    assert np.all(display.rho["arcsine"] < display.rho["uniform"])
-    assert np.all(np.diff(display.rho["uniform"]) < 0)
-    assert display.rho["arcsine"][1] <= 0.1 < display.rho["uniform"][1]
-    display.plot(axes)
-    assert len(axes.lines) == 2
-
-
 def test_what_n_can_promise(axes):
     display = PromiseDisplay.from_sizes([100, 450, 1000])
     assert np.all(np.diff(display.rho) < 0)
@@ -60,10 +51,6 @@ def test_what_n_can_promise(axes):
 def test_frames_give_the_numbers_back():
     display = FlipCurveDisplay.from_law(uniform_law(8))
     assert np.array_equal(display.frame()["flip_probability"], display.flips)
-    assert list(BlocksDisplay.from_blocks([4], laws=("uniform",)).frame()) == [
-        "n_blocks",
-        "uniform",
-    ]
     assert list(PromiseDisplay.from_sizes([100], law="uniform").frame()) == ["n", "rho"]
 
 

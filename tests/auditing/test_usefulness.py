@@ -1,5 +1,6 @@
 """Usefulness: the same numbers as scikit-learn's, limits that cover, and the verdict."""
 
+import html
 import re
 
 import numpy as np
@@ -14,8 +15,9 @@ from replearn import PointwiseReplicableClassifier
 from replearn.auditing import audit, compare
 from replearn.auditing._statistics import mean_limits
 from replearn.auditing._usefulness import Predictions, usefulness
+from replearn.auditing._words import verdict_sentences
 
-OPTIONS = {"n_pairs": 3, "design": {"test_size": 300}, "shared_key": "useful"}
+OPTIONS = {"n_pairs": 3, "test_size": 300, "shared_key": "useful"}
 
 
 def ours(**params):
@@ -69,7 +71,7 @@ def test_the_numbers_are_those_of_scikit_learn(found):
         assert told.precision.value == pytest.approx(
             said[..., nb.truth == place].sum() / said.sum()
         )
-        assert told.answers == pytest.approx(said.mean())
+        assert told.predicted_share == pytest.approx(said.mean())
 
 
 def test_thresholds_are_integrated_out_of_recall_as_well(found):
@@ -121,7 +123,7 @@ def test_limits_cover_what_is_known():
 
 
 class Cut(ClassifierMixin, BaseEstimator):
-    """Predictions 1 above a cut that moves with the sample."""
+    """Predict 1 above a cut that moves with the sample."""
 
     def __init__(self, at=1.2, moves=5.0):
         self.at, self.moves = at, moves
@@ -139,79 +141,66 @@ def judged(other, baseline=None, **options):
     X = rng.normal(size=(1200, 2))
     y = (X[:, 0] + rng.normal(0, 0.3, 1200) > 1.2).astype(int)
     contenders = {"baseline": baseline or Cut(), "other": other}
-    options = {"n_pairs": 8, "design": {"test_size": 300}, "shared_key": 0} | options
+    options = {"n_pairs": 8, "test_size": 300, "shared_key": 0} | options
     return audit(contenders, X, y, **options)
 
 
 @pytest.mark.parametrize(
     ("other", "outcome", "words"),
     [
-        (Cut(moves=0), "worth it", "Worth it here: other: 0.00 % of the predictions change"),
-        (Cut(at=99), "useless", "Not worth it here: other predictions '0' for"),
-        (Cut(at=1.9, moves=0), "not worth it", "Not worth it here: other: 0.00 %"),
-        (Cut(moves=25), "not worth it", "Not worth it here: other:"),
-        (Cut(at=1.21), "unclear", "Not shown to be worth it here"),
+        (Cut(moves=0), "worth it", "Worth it. 0.0 % of predictions change instead of"),
+        (Cut(at=99), "useless", "Useless. other puts nearly every row in class '0'"),
+        (Cut(at=1.9, moves=0), "not worth it", "Not worth it. 0.0 % of predictions change"),
+        (Cut(moves=25), "not worth it", "Not worth it."),
+        (Cut(at=1.21), "no difference shown", "No difference shown."),
     ],
 )
 def test_the_verdict_names_the_price(other, outcome, words):
     result = judged(other)
-    verdict = result.to_dict()["verdict"]
-    assert verdict["outcome"] == outcome
-    assert verdict["headline"].startswith(words)
+    found = result.judgement["other"]
+    assert found.outcome == outcome
+    (sentence,) = verdict_sentences(result.judgement)
+    assert sentence.startswith(f"other: {words}")
     if outcome != "useless":
-        assert "balanced accuracy" in verdict["headline"]
-    first = " ".join(str(result).split("\n\n")[1].split())
-    assert first == " ".join([f"Verdict: {verdict['headline']}", *verdict["others"]])
-    assert verdict["headline"].split(":")[0] in result.to_markdown().split("\n\n")[1]
-    assert verdict["headline"].split(":")[0] in result.to_html(values=False)
-    assert verdict["headline"].split(":")[0] in result._repr_html_()
+        assert "balanced accuracy" in sentence
+    plain = sentence.replace("'", "")
+    for report in (result.to_text(details=True), result.to_markdown(), result.to_html()):
+        text = html.unescape(report).replace("\u00a0", " ").replace("'", "")
+        assert plain in " ".join(text.split())
 
 
-def test_nothing_that_is_not_worth_it_is_advised_on_average():
-    told = judged(Cut(at=1.9, moves=0)).to_dict()["verdict"]  # never flips, and gives a class up
-    assert told["advice"][0].startswith("If only the average counts, baseline: ")
-    assert told["advice"][0].endswith("no other one is worth its price.")
-    needs = {need["need"]: need["contender"] for need in told["needs"]}
-    assert needs["fewest changed predictions at a fair price"] == "baseline"
-    told = judged(Cut(moves=0)).to_dict()["verdict"]
-    assert told["advice"][0].startswith("If only the average counts, other: 0.00 %")
-
-
-def test_a_trade_is_called_a_trade():
-    result = judged(Cut(at=1.25, moves=0), baseline=Cut(moves=5))
-    assert result.to_dict()["verdict"]["outcome"] in ("worth it", "a trade")
+def test_a_trade_is_called_costly():
     dear = judged(Cut(at=1.45, moves=0), baseline=Cut(moves=8))
-    price = dear.to_dict()["verdict"]["contenders"][0]["price"]
-    assert dear.to_dict()["verdict"]["outcome"] == "a trade"
-    assert 0.01 < price < dear.flip_rate("baseline").value
+    found = dear.judgement["other"]
+    assert found.outcome == "costs accuracy"
+    assert 0.01 < found.price < dear.flip_rate("baseline").value
+    assert dear.judgement.recommended == "baseline"
+    assert dear.with_settings(max_price=0.5).judgement.recommended == "other"
 
 
-def test_a_constant_is_never_praised():
+def test_a_constant_is_never_recommended():
     result = judged(Cut(at=99))
-    told = result.to_dict()
-    assert told["majority"]["label"] == "0"
-    assert told["majority"]["accuracy"] == pytest.approx(
-        told["contenders"][1]["accuracy"]["estimate"]
-    )
-    assert {need["contender"] for need in told["verdict"]["needs"]} == {"baseline"}
-    for report in (str(result), result.to_markdown(), result.to_html(values=False)):
-        plain = " ".join(report.replace("&#39;", "'").replace("\u00a0", " ").split())
-        assert "predictions '0' for (nearly) every row and finds 0 % of '1'" in plain
-        assert "no achievement" in plain
+    none = result.judgement.no_model
+    assert none.label == "0"
+    assert none.accuracy == pytest.approx(result.usefulness("other").accuracy.value)
+    assert result.judgement.recommended == "baseline"
+    for report in (result.to_text(details=True), result.to_markdown(), result.to_html()):
+        plain = " ".join(html.unescape(report).replace("\u00a0", " ").split())
+        assert "puts nearly every row in class '0' and finds 0 % of '1'" in plain
+        assert "means nothing" in plain
         assert re.search("always ['“]0['”]", plain)
-    alone = judged(Cut(), baseline=Cut(at=99)).to_dict()["verdict"]
-    assert alone["outcome"] == "useless"
-    assert "Find a better model first" in alone["headline"]
+    alone = judged(Cut(), baseline=Cut(at=99))
+    assert alone.judgement.recommended is None
+    assert "find a better model first" in str(alone)
 
 
-def test_a_baseline_that_is_no_better_than_no_model_is_told():
+def test_a_baseline_that_is_no_better_than_no_model_is_named():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1200, 2)), (rng.random(1200) < 0.2).astype(int)
     noise = audit({"baseline": Cut(), "other": Cut(moves=0)}, X, y, **OPTIONS)
-    (told,) = noise.to_dict()["verdict"]["others"]
-    assert told.startswith("Caution: baseline itself is hardly better than always answering '0'")
-    assert told in " ".join(str(noise).split())
-    assert judged(Cut(moves=0)).to_dict()["verdict"]["others"] == []
+    text = " ".join(str(noise).split())
+    assert "Caution: baseline itself is hardly better than always predicting '0'" in text
+    assert "Caution" not in str(judged(Cut(moves=0)))
 
 
 def test_a_certified_constant_has_an_empty_guarantee():
@@ -224,9 +213,8 @@ def test_a_certified_constant_has_an_empty_guarantee():
     )
     result = audit({"baseline": Cut(), "constant": constant}, X, y, **OPTIONS)
     assert result["constant"].certificate.certified
-    assert "empty: a constant prediction" in str(result)
-    needs = result.to_dict()["verdict"]["needs"]
-    assert "a guarantee" not in [need["need"] for need in needs]
+    assert "empty: predicts a single class" in result.to_text(details=True)
+    assert "constant" not in [r.contender for r in result.judgement.recommendations]
 
 
 def test_compare_tells_usefulness_of_both_models(found):
@@ -240,7 +228,7 @@ def test_compare_tells_usefulness_of_both_models(found):
         assert told.rarest.recall.value == pytest.approx(recall)
         assert told.rarest.recall.lower < recall < told.rarest.recall.upper
     assert "balanced accuracy" in str(result)
-    assert result.to_dict()["majority"]["accuracy"] > 0.8
+    assert result.no_model.accuracy > 0.8
     lazy = Cut(at=99, moves=0).fit(X[:500], y[:500])
-    assert "model b predictions '0' for (nearly) every row" in str(compare(one, lazy, X, y))
+    assert "model b predicts '0' for nearly every row" in str(compare(one, lazy, X, y))
     assert compare(one, two, X).usefulness_a is None

@@ -30,7 +30,7 @@ def test_one_command_from_file_to_report(call, shop, audited, tmp_path):
     )
     found = json.loads(out)
     assert code == 0
-    assert len(found["contenders"]) == 3
+    assert len(found["contenders"]) == 5
     page = (tmp_path / "report.html").read_text()
     assert page.lstrip().lower().startswith("<!doctype html")
     assert "churn" in out or "no" in page
@@ -70,8 +70,8 @@ def test_the_gate_does_not_pass_a_constant(call, shop):
     arguments = ("audit", shop / "a.csv", *QUICK, *constant, "--quiet", "--fail-above", "1")
     code, out, err = call(*arguments)
     assert code == 1
-    assert "it predicts without regard to the row" in err
-    assert "Find a better model first" in " ".join(out.split())
+    assert "its predictions are useless" in err
+    assert "find a better model first" in " ".join(out.split())
 
 
 def test_groups_and_reports_without_values(call, shop, audited, tmp_path):
@@ -93,7 +93,7 @@ def test_a_folder_of_another_audit_is_refused(call, shop, audited):
 
 def test_contenders_rows_and_a_quick_look(call, shop, monkeypatch):
     chosen = ("--contenders", "replicable,baseline", "--rows", "300")
-    code, out, _ = call("audit", shop / "a.csv", *QUICK, *chosen, "--quiet")
+    code, out, _ = call("audit", shop / "a.csv", *QUICK, *chosen, "--quiet", "--details")
     assert code == 0
     assert "bagging" not in out
     assert "300 of " in out
@@ -103,7 +103,7 @@ def test_contenders_rows_and_a_quick_look(call, shop, monkeypatch):
     code, _, err = call("audit", shop / "a.csv", *QUICK, "--contenders", "boosting")
     assert code == 2
     assert "'replicable-full'" in err
-    monkeypatch.setattr("replearn.auditing.audit", _told)
+    monkeypatch.setattr("replearn.auditing.audit", _requested)
     assert call("audit", shop / "a.csv", *QUICK, "--quick")[2].endswith(
         "2 pairs, 5000 rows, ['baseline', 'replicable']\n"
     )
@@ -112,8 +112,22 @@ def test_contenders_rows_and_a_quick_look(call, shop, monkeypatch):
     assert "20 pairs, None rows, None" in call("audit", shop / "a.csv", *without_pairs)[2]
 
 
-def _told(*_, n_pairs, design, **__):
-    raise ValueError(f"{n_pairs} pairs, {design['rows']} rows, {design['contenders']}")
+def _requested(*_, n_pairs, max_rows, contenders, **__):
+    raise ValueError(f"{n_pairs} pairs, {max_rows} rows, {contenders}")
+
+
+def test_a_decision_threshold(call, shop):
+    options = (*QUICK, "--contenders", "baseline", "--quiet", "--json")
+    shares = []
+    for more in ((), ("--threshold", "0.9"), ("--threshold", "1:50")):
+        code, out, _ = call("audit", shop / "a.csv", *options, *more)
+        assert code == 0
+        useful = json.loads(out)["judgement"]["contenders"][0]["usefulness"]
+        shares.append(useful["classes"][1]["predicted_share"])
+    assert shares[1] < shares[0] < shares[2]
+    code, _, err = call("audit", shop / "a.csv", *options, "--threshold", "often")
+    assert code == 2
+    assert "--threshold often: must be a number" in err
 
 
 def test_ctrl_c_leaves_a_report(call, shop, monkeypatch, tmp_path):
@@ -171,41 +185,44 @@ def delays(tmp_path_factory):
     return path
 
 
-NUMBERS = ("--target", "delay", "--resolution", "4", "--pairs", "2", "--jobs", "1")
+NUMBERS = ("--target", "delay", "--tolerance", "4", "--pairs", "2", "--jobs", "1")
 
 
 def test_an_audit_of_a_quantity(call, delays, tmp_path):
     options = (*NUMBERS, "--model", "tree", "--y-range", "0", "30", "--json")
     code, out, err = call("audit", delays, *options, "--out", tmp_path / "report.html")
-    found = json.loads(out)
+    found = json.loads(out)["judgement"]
     assert code == 0
-    assert found["task"] == "regression"
-    assert [one["name"] for one in found["regressors"]] == ["single fit", "replicable"]
-    single, ours = found["regressors"]
-    assert ours["spread"]["estimate"] < single["spread"]["estimate"]  # averaged trees
+    assert found["tolerance"] == 4
+    names = [one["name"] for one in found["contenders"]]
+    assert names == ["baseline", "bagging (5 models)", "replicable"]
+    single, bagged, _ = (one["usefulness"]["spread"]["estimate"] for one in found["contenders"])
+    assert bagged < single  # averaged trees
     assert "median" in err
     assert "rows without 'delay' are left out" in err
-    assert "Audit of regression" in (tmp_path / "report.html").read_text()
+    assert "RMSE" in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.parametrize(("limit", "code", "verdict"), [("0", 1, "FAILED"), ("1", 0, "passed")])
 def test_the_gate_of_a_quantity_judges_the_model_that_was_named(call, delays, limit, code, verdict):
-    found, out, err = call("audit", delays, *NUMBERS, "--quiet", "--fail-above", limit)
+    found, out, err = call(
+        "audit", delays, *NUMBERS, "--tolerance", "0.05", "--quiet", "--fail-above", limit
+    )
     assert found == code
     assert f"gate {verdict}" in err
-    assert "'single fit'" in err
-    assert out.split(":")[0] in ("Fewer flips", "More flips, nothing gained") or "chance" in out
+    assert "'baseline'" in err
+    assert "change by 0.05 or more" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--target", "delay"), "audit --resolution takes it as it is"),
-        (("--target", "carrier", "--resolution", "1"), "'carrier' is no quantity"),
-        ((*NUMBERS, "--contenders", "bagging"), "--contenders cannot be used with --resolution"),
+        (("--target", "delay"), "audit --tolerance takes it as it is"),
+        (("--target", "carrier", "--tolerance", "1"), "'carrier' is no quantity"),
+        ((*NUMBERS, "--contenders", "incumbent"), "contenders="),
         ((*NUMBERS, "--model", "mlp"), "is not one of ridge, hgb, forest, tree"),
-        (("--target", "delay", "--y-range", "0", "1"), "--y-range is for a target that is a"),
-        (("--target", "delay", "--resolution", "0"), "--resolution"),
+        (("--target", "delay", "--y-range", "0", "1"), "--y-range requires --tolerance"),
+        (("--target", "delay", "--tolerance", "0"), "--tolerance"),
     ],
 )
 def test_what_does_not_fit_a_quantity_is_refused(call, delays, options, message):

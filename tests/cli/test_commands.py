@@ -382,7 +382,7 @@ def test_certify_has_a_code_for_what_is_not_known(call, tmp_path):
     assert "not comparable, the runs differ in" in out.splitlines()[0]
 
 
-def test_fit_with_an_incumbent_keeps_its_answers(call, shop, tmp_path):
+def test_fit_with_an_incumbent_keeps_its_predictions(call, shop, tmp_path):
     out = tmp_path / "c.replearn"
     arguments = ("--target", "churn", "--key-file", shop / "key.txt")
     columns = ("--columns", shop / "a.replearn", "--max-fits", 20, "--quiet")
@@ -398,6 +398,63 @@ def test_fit_with_an_incumbent_keeps_its_answers(call, shop, tmp_path):
     code, _, err = call("fit", shop / "b.csv", *common, "--band", 0.2)
     assert code == 2
     assert "--incumbent" in err
+
+
+def plain_arguments(shop, data, out, *more):
+    table = (shop / data, "--target", "churn", "--model", "tree", "--columns", shop / "a.replearn")
+    return ["fit", *table, "--learner", "plain", "--out", out, "--quiet", *more]
+
+
+def test_a_model_is_retrained_every_month(call, shop, tmp_path):
+    may = tmp_path / "may.replearn"
+    june = tmp_path / "june.replearn"
+    assert call(*plain_arguments(shop, "a.csv", may))[0] == 0  # without a key
+    kept = ("--incumbent", may, "--memory", "0.5", "--max-changes", "0.02")
+    code, out, _ = call(*plain_arguments(shop, "b.csv", june, *kept, "--json"))
+    assert code == 0
+    retraining = json.loads(out)["retraining"]
+    assert retraining["budget"] == {"max_changes": 0.02}
+    assert retraining["changed"] <= 0.02
+    code, out, _ = call("history", june)
+    assert code == 0
+    assert "max_changes 0.02" in out
+    assert "1 retrainings, 2 models in the chain" in out
+    history = json.loads(call("history", june, "--json")[1])["history"]
+    assert history[-1] == retraining
+    rows = rows_of(call("predict", june, shop / "new.csv", "--changes", "--quiet")[1])
+    before = rows_of(call("predict", may, shop / "new.csv", "--quiet")[1])
+    for old, new in zip(before, rows, strict=True):
+        is_same = old["prediction"] == new["prediction"]
+        assert (new["kept_because"] != "") == is_same
+        assert new["changed_since"] == ("" if is_same else retraining["date"])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--memory", "long", "--incumbent", "MAY"), "--memory long: must be a number"),
+        (("--max-changes", "0.1"), "--max-changes 0.1 requires --incumbent"),
+        (("--rho", "0.1"), "--rho is not supported with --learner plain"),
+    ],
+)
+def test_options_of_a_retraining_that_do_not_fit(call, shop, tmp_path, options, words):
+    may = tmp_path / "may.replearn"
+    call(*plain_arguments(shop, "a.csv", may))
+    given = [may if option == "MAY" else option for option in options]
+    code, _, err = call(*plain_arguments(shop, "b.csv", tmp_path / "june.replearn", *given))
+    assert code == 2
+    assert words in err
+
+
+def test_models_without_an_incumbent_have_no_history(call, shop):
+    key = ("--key-file", shop / "key.txt")
+    for command in (
+        ("history", shop / "a.replearn"),
+        ("predict", shop / "a.replearn", shop / "new.csv", "--changes"),
+    ):
+        code, _, err = call(*command, *key)
+        assert code == 2
+        assert "incumbent" in err
 
 
 def score_arguments(shop, tmp_path, *more):

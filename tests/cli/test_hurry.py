@@ -30,7 +30,7 @@ def test_late_rows_are_drawn_by_the_key_all_over_the_file():
     assert len(rows) == 300
     assert rows == sorted(set(rows))
     assert 1000 < sum(rows) / 300 < 4000
-    assert late.told == [
+    assert late.remarks == [
         "300 of 5,000 rows of the file were read, drawn by the key, to keep the time budget"
     ]
     again, other = (Thinning(-100.0, 60.0, SharedKey(key)) for key in "ab")
@@ -38,12 +38,22 @@ def test_late_rows_are_drawn_by_the_key_all_over_the_file():
     assert other(frame())["row"].to_list() != rows
 
 
+def test_the_order_of_the_file_does_not_matter():
+    drawn, shuffled = (
+        Thinning(-100.0, 60.0, SharedKey("a"))(rows)["row"].to_list()
+        for rows in (frame(), frame().sample(fraction=1.0, shuffle=True, seed=1))
+    )
+    assert sorted(shuffled) == drawn
+    copies = pl.concat([frame(400), frame(400)])  # equal rows are drawn one by one
+    assert Thinning(-100.0, 60.0, SharedKey("a"))(copies).height == 300
+
+
 @pytest.mark.parametrize(("budget", "n_rows"), [(400.0, 5000), (17.0, 2031), (1.0, 300)])
 def test_as_many_rows_as_there_is_time_for(budget, n_rows):
     # One second for cutting lines, so eight for the cells of all rows: 5000 * (17 / 4 - 1) / 8.
     thin = Thinning(started=0.0, budget=budget, key=SharedKey("a"))
     assert thin(frame()).height == n_rows
-    assert bool(thin.told) == (n_rows < 5000)
+    assert bool(thin.remarks) == (n_rows < 5000)
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
@@ -76,6 +86,7 @@ def test_the_report_says_that_rows_were_left_out(tmp_path, monkeypatch, capsys):
     args = argparse.ArgumentParser()
     audit.add_arguments(args)
     words = ["rows.csv", "--target", "y", "--model", "tree", "--time-budget", "100"]
-    monkeypatch.setattr(audit, "_design", lambda args: {"contenders": ["baseline"]})
+    words += ["--contenders", "baseline"]
+    monkeypatch.setattr(audit, "_time_left", lambda args: None)
     assert audit.run(args.parse_args([*words, "--pairs", "2", "--jobs", "1"])) == 0
     assert "300 of 600 rows of the file were read" in " ".join(capsys.readouterr().out.split())

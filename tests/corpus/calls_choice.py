@@ -148,9 +148,6 @@ def selector_facts(model: Any, new: Any) -> Facts:
     }
 
 
-DRAWN = ("train_size", "test_size", "sample")
-
-
 # -- model files, audits ---------------------------------------------------------------------------
 def saved_and_loaded(model: Any, path: Any) -> Any:
     rl.save(model, path)
@@ -158,8 +155,7 @@ def saved_and_loaded(model: Any, path: Any) -> Any:
 
 
 def audit(models: Any, table: Table, **settings: Any) -> Any:
-    drawn = {name: settings.pop(name) for name in DRAWN if name in settings}
-    settings = {"shared_key": KEY, "verbose": -1, "design": drawn or None, **settings}
+    settings = {"shared_key": KEY, "verbose": -1, **settings}
     return rl.audit(models, table.X, table.y, **settings)
 
 
@@ -177,6 +173,8 @@ def _numbers(told: Any) -> list[float]:
 
 def audit_facts(result: Any) -> Facts:
     report = result.to_dict(timings=False)
+    for contender in report["contenders"]:
+        del contender["usefulness"]["accuracy"]  # which is another item, with its range over runs
     facts: Facts = {
         "all numbers of the report": close(sorted(_numbers(report["contenders"]))),
         "test rows": result.test,
@@ -208,8 +206,7 @@ def compare_facts(one: Any, two: Any, table: Table, **settings: Any) -> Facts:
         "chance": close(found.p_value),
         "over all keys": None if found.expected_flips is None else close(found.expected_flips),
         "subgroups": [
-            (line["subgroup"], line["level"], line["rows"], line["estimate"])
-            for line in found.by_subgroup
+            (group.subgroup, group.level, group.rows, group.value) for group in found.by_subgroup
         ],
     }
 

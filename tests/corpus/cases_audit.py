@@ -16,6 +16,7 @@ from . import tables
 from .calls import Facts, fit_approximate, fit_pointwise
 from .cases_rules import CLASSES, pair_of_columns
 
+FORMER_CONTENDERS = ["baseline", "bagging", "replicable"]
 SMALL = {"n_blocks": 6, "n_partitions": 1, "rho": 0.5}
 
 
@@ -30,7 +31,9 @@ def _pair(table: tables.Table, **settings: Any) -> tuple[Any, Any]:
 
 def audit_of_one_estimator() -> Facts:
     tree = DecisionTreeClassifier(max_depth=3)
-    return calls.audit_facts(calls.audit(tree, tables.answers(), n_pairs=2))
+    return calls.audit_facts(
+        calls.audit(tree, tables.answers(), n_pairs=2, contenders=FORMER_CONTENDERS)
+    )
 
 
 def audit_of_several_contenders() -> Facts:

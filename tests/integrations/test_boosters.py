@@ -83,7 +83,7 @@ def test_saved_when_its_types_are_trusted_by_name(package, model, tmp_path):
 
 
 def test_audited(base):
-    result = audit({"baseline": base}, X, Y, n_pairs=2, design={"test_size": 300})
+    result = audit({"baseline": base}, X, Y, n_pairs=2, test_size=300)
     rate = result.flip_rate("baseline")
     assert 0 < rate.lower <= rate.value <= rate.upper < 0.5
 
@@ -116,7 +116,7 @@ def test_skrub_encodes_inside(towns, speed):
 
 def test_skrub_is_audited_and_no_model_file_holds_it(towns, tmp_path):
     table, base = towns
-    result = audit({"baseline": base}, table, Y, n_pairs=2, design={"test_size": 300})
+    result = audit({"baseline": base}, table, Y, n_pairs=2, test_size=300)
     assert result.flip_rate("baseline").value < 0.5
     model = learner(base).fit(table[:900], Y[:900])
     # Its functions with several implementations are made inside a function.

@@ -79,7 +79,7 @@ def test_a_net_that_draws_its_own_weights_is_not_certified():
 
 
 def test_audited():
-    result = audit({"baseline": net(SeededNet)}, X, Y, n_pairs=2, design={"test_size": 300})
+    result = audit({"baseline": net(SeededNet)}, X, Y, n_pairs=2, test_size=300)
     assert 0 < result.flip_rate("baseline").value < 0.5
 
 

@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
@@ -21,7 +22,9 @@ from replearn import (
 )
 from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees import Certificate
-from replearn.persistence import ModelFileError
+from replearn.learners import DecisionThresholdClassifier
+from replearn.learners.incumbent_chain import Chain, Retraining
+from replearn.persistence import ModelFileError, describe
 
 X, Y = make_classification(4000, flip_y=0.25, random_state=1)
 NEW = X[3000:]
@@ -32,25 +35,46 @@ def fitted(part, incumbent=None, estimator=None, **params):
     return IncumbentClassifier(estimator, incumbent, **params).fit(X[rows], Y[rows])
 
 
+def mixed(part, incumbent, memory):
+    """Return the score of a chain of two logistic regressions."""
+    old = incumbent.estimator_.predict_proba(NEW)[:, 1]
+    new = part.estimator_.predict_proba(NEW)[:, 1]
+    return memory * old + (1 - memory) * new
+
+
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
 @parametrize_with_checks([IncumbentClassifier()])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
-def test_the_old_answer_stays_within_the_band():
+@pytest.mark.parametrize("memory", [0.0, 0.5, 0.8])
+def test_the_old_prediction_stays_within_the_band(memory):
     old = fitted(0)
-    new = fitted(1, old, band=0.1)
-    score = new.estimator_.predict_proba(NEW)[:, 1]
-    before, after = old.predict(NEW), new.predict(NEW)
-    inside = np.abs(score - 0.5) <= 0.1
+    new = fitted(1, old, memory=memory, band=0.05)
+    score = mixed(new, old, memory)
+    before = old.predict(NEW)
+    after = new.predict(NEW)
+    inside = np.abs(score - 0.5) <= 0.05
     assert (after[inside] == before[inside]).all()
     assert (after[~inside] == (score > 0.5)[~inside]).all()
-    assert (before != (score > 0.5)).any()
-    assert (after != before).sum() < (before != (score > 0.5)).sum()
+    assert (before != new.estimator_.predict(NEW)).any()
+    assert (after != before).sum() < (before != new.estimator_.predict(NEW)).sum()
+    np.testing.assert_allclose(new.predict_proba(NEW)[:, 1], score, atol=1e-15)
 
 
-def test_the_first_fit_answers_like_its_estimator():
+def test_the_score_is_the_running_mean_of_the_models():
+    first = fitted(0, memory="all")
+    second = fitted(1, first, memory="all")
+    third = fitted(2, second, memory="all")
+    every = [one.estimator_.predict_proba(NEW) for one in (first, second, third)]
+    np.testing.assert_allclose(third.predict_proba(NEW), np.mean(every, axis=0), atol=1e-15)
+    half = fitted(2, second, memory=0.5)
+    expected = 0.5 * np.mean(every[:2], axis=0) + 0.5 * every[2]
+    np.testing.assert_allclose(half.predict_proba(NEW), expected, atol=1e-15)
+
+
+def test_the_first_fit_predicts_like_its_estimator():
     first = fitted(0)
     assert (first.predict(NEW) == first.estimator_.predict(NEW)).all()
     assert first.n_retrainings_ == 0
@@ -59,34 +83,70 @@ def test_the_first_fit_answers_like_its_estimator():
 
 def test_no_band_keeps_nothing_and_a_wide_one_everything():
     old = fitted(0)
-    none, all_ = fitted(1, old, band=0.0), fitted(1, old, band=1.0)
+    none = fitted(1, old, memory=0, band=0.0)
+    every = fitted(1, old, band=1.0)
     assert (none.predict(NEW) == none.estimator_.predict(NEW)).all()
-    assert (all_.predict(NEW) == old.predict(NEW)).all()
+    assert (every.predict(NEW) == old.predict(NEW)).all()
+    assert len(none.chain_.recent) == 0  # nothing is remembered: the chain starts again
 
 
 def test_another_threshold_and_scores_without_probabilities():
     old = fitted(0, threshold=0.3)
     assert (old.predict(NEW) == (old.predict_proba(NEW)[:, 1] > 0.3)).all()
-    lines = fitted(1, old, LinearSVC(), band=0.2)
+    lines = fitted(1, old, LinearSVC(), memory=0, band=0.2)
     score = lines.estimator_.decision_function(NEW)
     kept = np.abs(score) <= 0.2
     assert (lines.predict(NEW)[kept] == old.predict(NEW)[kept]).all()
     assert not hasattr(lines, "predict_proba")
+    with pytest.raises(ValueError, match=r"memory=0.5 requires an estimator with predict_proba"):
+        fitted(1, old, LinearSVC())
 
 
-def test_several_classes_and_labels_that_are_gone():
+def test_thresholds_of_estimator_and_incumbent_are_taken_over():
+    low = FixedThresholdClassifier(LogisticRegression(), threshold=0.2)
+    old = fitted(0, estimator=low)
+    assert (old.predict(NEW) == (old.predict_proba(NEW)[:, 1] > 0.2)).all()
+    assert (old.predict(NEW) != (old.predict_proba(NEW)[:, 1] > 0.5)).any()
+    new = fitted(1, old, low)
+    clear = np.abs(new.predict_proba(NEW)[:, 1] - 0.2) > 0.1
+    assert (new.predict(NEW)[clear] == (new.predict_proba(NEW)[:, 1] > 0.2)[clear]).all()
+    plain = clone(low).fit(X[:1000], Y[:1000])
+    kept = fitted(1, plain, band=0.0)  # the incumbent is a model of scikit-learn
+    assert kept.history_[-1]["threshold"] == 0.2
+    assert (kept.predict(NEW) == (kept.predict_proba(NEW)[:, 1] > 0.2)).all()
+    with pytest.raises(ValueError, match="two decision thresholds"):
+        fitted(0, estimator=low, threshold=0.4)
+    on_values = FixedThresholdClassifier(
+        LogisticRegression(), threshold=1.0, response_method="decision_function"
+    )
+    with pytest.raises(ValueError, match="threshold on decision values"):
+        fitted(0, estimator=on_values)
+
+
+@pytest.mark.parametrize("threshold", [0.2, "prevalence", "rate=0.3", (1, 4)])
+def test_every_kind_of_threshold(threshold, tmp_path):
+    tree = DecisionTreeClassifier(max_leaf_nodes=5)  # many probabilities at the threshold
+    own = DecisionThresholdClassifier(tree, threshold=threshold).fit(X[:1000], Y[:1000])
+    one = fitted(0, estimator=tree, threshold=threshold)
+    inside = fitted(0, estimator=DecisionThresholdClassifier(tree, threshold=threshold))
+    np.testing.assert_array_equal(one.predict(NEW), own.predict(NEW))
+    np.testing.assert_array_equal(inside.predict(NEW), own.predict(NEW))
+    assert one.history_[0]["threshold"] == pytest.approx(own.threshold_)
+    save(fitted(1, one, tree, threshold=threshold), tmp_path / "m.replearn")
+
+
+def test_several_classes():
     A, b = make_classification(3000, n_informative=5, n_classes=3, random_state=0)
     names = np.array(["a", "b", "c"])[b]
     old = IncumbentClassifier(GaussianNB()).fit(A[:1000], names[:1000])
     new = IncumbentClassifier(GaussianNB(), old, band=0.1).fit(A[1000:2000], names[1000:2000])
     chances = new.predict_proba(A[2000:])
+    both = [one.estimator_.predict_proba(A[2000:]) for one in (old, new)]
+    np.testing.assert_allclose(chances, np.mean(both, axis=0), atol=1e-15)
     before = np.searchsorted(new.classes_, old.predict(A[2000:]))
     gap = chances.max(axis=1) - chances[np.arange(1000), before]
     expected = np.where(gap <= 0.2, before, chances.argmax(axis=1))
     assert (new.predict(A[2000:]) == new.classes_[expected]).all()
-    rows = names != "c"
-    two = IncumbentClassifier(GaussianNB(), old, band=0.5).fit(A[rows], names[rows])
-    assert set(two.predict(A)) <= {"a", "b"}
 
 
 def test_clone_keeps_the_incumbent():
@@ -99,17 +159,19 @@ def test_clone_keeps_the_incumbent():
 
 def test_explanations_say_what_was_kept():
     new = fitted(1, fitted(0), band=0.1)
-    told = new.explain(NEW)
-    changed = told.prediction != told.incumbent_prediction
-    kept = (told.prediction == told.incumbent_prediction) & (
-        told.new_prediction != told.incumbent_prediction
+    explained = new.explain(NEW)
+    changed = explained.prediction != explained.incumbent_prediction
+    kept = (explained.prediction == explained.incumbent_prediction) & (
+        explained.new_prediction != explained.incumbent_prediction
     )
-    assert (told.margin[kept] <= 0.1).all()
+    assert (explained.margin[kept] <= 0.1).all()
     assert kept.any()
-    sentences = list(told.sentences())
+    sentences = list(explained.sentences())
     assert all("as before" in sentences[row] for row in np.flatnonzero(kept))
     assert all("instead of" in sentences[row] for row in np.flatnonzero(changed))
-    assert (told.margin >= 0).all()
+    assert (explained.unchanged_for[changed] == 0).all()
+    assert (explained.unchanged_for[~changed] == 1).all()
+    assert (explained.margin >= 0).all()
 
 
 def certified(key="k", **params):
@@ -150,6 +212,8 @@ def test_other_incumbents_and_bands_are_not_comparable():
         assert "the runs differ in incumbent: " in str(other)
     wide = fitted(2, olds[0], certified(), band=0.6).certificate_
     assert "band of the incumbent: 0.05 here, 0.6 there" in str(one.comparable(wide))
+    short = fitted(2, olds[0], certified(), memory=0.1, band=0.05).certificate_
+    assert "memory of the incumbent: 0.5 here, 0.1 there" in str(one.comparable(short))
     without = fitted(2, None, certified()).certificate_
     assert without == fitted(2, None, certified()).estimator_.certificate_
     assert f"incumbent: None here, {one.identity.incumbent['fingerprint']}" in str(
@@ -161,7 +225,7 @@ def test_other_incumbents_and_bands_are_not_comparable():
 def test_units_of_the_band_are_compared():
     base = ScoreReplicableClassifier(GaussianNB(), shared_key="k")
     old = fitted(0, estimator=base)
-    errors = fitted(1, old, base, band=0.1, unit="standard error").certificate_
+    errors = fitted(1, old, base, band=0.1, band_unit="standard_error").certificate_
     scores = fitted(1, old, base, band=0.1).certificate_
     assert "unit of the incumbent" in str(errors.comparable(scores))
 
@@ -227,22 +291,52 @@ def test_model_files_keep_the_chain(tmp_path):
     again = load(tmp_path / "m.replearn", shared_key="k")
     assert again.n_retrainings_ == 2
     assert (again.predict(NEW) == chain.predict(NEW)).all()
-    with pytest.raises(ModelFileError, match="no certificate"):
-        save(fitted(0), tmp_path / "plain.replearn")
+
+
+@pytest.mark.parametrize(
+    "base",
+    [LogisticRegression(), HistGradientBoostingClassifier(max_iter=3)],
+    ids=lambda base: type(base).__name__,
+)
+def test_model_files_keep_a_chain_of_plain_classifiers(base, tmp_path):
+    path = tmp_path / "m.replearn"
+    one = fitted(0, estimator=base)
+    two = fitted(1, one, base)
+    save(two, path)
+    again = load(path)  # it has no key
+    assert again.incumbent is None
+    assert again.history_ == two.history_
+    assert again.estimator_ is again.chain_.newest.model
+    third = fitted(2, two, base)
+    resumed = fitted(2, again, base)
+    np.testing.assert_array_equal(resumed.predict_proba(NEW), third.predict_proba(NEW))
+    np.testing.assert_array_equal(resumed.predict(NEW), third.predict(NEW))
+    assert describe(path).certificate is None
+
+
+def test_a_chain_that_no_fit_has_made_is_not_loaded(tmp_path):
+    model = fitted(0)
+    model.chain_ = Chain(Retraining(model.estimator_, 2.0, 0.0, 0.5))
+    with pytest.raises(ModelFileError, match="out of range"):
+        save(model, tmp_path / "m.replearn")
 
 
 def test_a_band_in_standard_errors():
     base = ScoreReplicableClassifier(GaussianNB(), shared_key="k")
     old = fitted(0, estimator=base)
-    new = fitted(1, old, base, band=2.0, unit="standard error")
-    told = new.estimator_.explain(NEW)
-    clear = np.abs(told.margin) > 2.0 * told.standard_error
+    new = fitted(1, old, base, memory=0, band=2.0, band_unit="standard_error")
+    explained = new.estimator_.explain(NEW)
+    clear = np.abs(explained.margin) > 2.0 * explained.standard_error
     before, after = old.predict(NEW), new.predict(NEW)
     assert (after[~clear] == before[~clear]).all()
-    assert (after[clear] == told.prediction[clear]).all()
+    assert (after[clear] == explained.prediction[clear]).all()
     assert 0 < clear.mean() < 1
-    with pytest.raises(ValueError, match="needs a ScoreReplicableClassifier"):
-        fitted(0, unit="standard error")
+    why = new.explain(NEW)
+    np.testing.assert_allclose(why.band, 2.0 * explained.standard_error)
+    assert (why.margin[why.kept_because == "band"] <= why.band[why.kept_because == "band"]).all()
+    assert (why.margin[why.changed] > why.band[why.changed]).all()
+    with pytest.raises(ValueError, match="requires a ScoreReplicableClassifier"):
+        fitted(0, band_unit="standard_error")
 
 
 def test_what_does_not_fit_is_named():
@@ -260,10 +354,37 @@ class _WithoutClasses:
 
 
 @pytest.mark.parametrize("kind", ["with classes", "without classes"])
-def test_an_incumbent_with_other_labels_is_not_supported(kind):
+def test_labels_must_match(kind):
     X, y = make_classification(600, random_state=0)
     old = LogisticRegression().fit(X, np.where(y == 1, "g", "b"))
     incumbent = old if kind == "with classes" else _WithoutClasses()
-    with pytest.raises(ValueError, match=r"\['b', 'g'\], but y has \[0, 1\].*one coding"):
+    with pytest.raises(ValueError, match=r"has \['b', 'g'\], y has \[0, 1\].*one coding"):
         IncumbentClassifier(incumbent=incumbent).fit(X, y)
-    IncumbentClassifier(incumbent=incumbent).fit(X, np.where(y == 1, "g", "n"))
+    with pytest.raises(ValueError, match=r"not in y: \['b'\].*"):
+        IncumbentClassifier(incumbent=incumbent).fit(X, np.where(y == 1, "g", "n"))
+    IncumbentClassifier(incumbent=incumbent).fit(X, np.where(y == 1, "g", "b"))
+
+
+def test_a_new_class_or_a_missing_one_is_named():
+    old = fitted(0)
+    three = np.where(np.arange(1000) % 10 == 0, 2, Y[:1000])
+    with pytest.raises(ValueError, match=r"unknown to incumbent: \[2\]"):
+        IncumbentClassifier(incumbent=old).fit(X[:1000], three)
+    more = IncumbentClassifier().fit(X[:1000], three)
+    with pytest.raises(ValueError, match=r"not in y: \[2\]"):
+        IncumbentClassifier(incumbent=more).fit(X[:1000], Y[:1000])
+
+
+def test_a_missing_column_is_named():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X[:1000, :3], columns=["age", "income", "debt"])
+    old = IncumbentClassifier().fit(frame, Y[:1000])
+    with pytest.raises(ValueError, match=r"lacks the columns \['income'\]"):
+        IncumbentClassifier(incumbent=old).fit(frame.drop(columns="income"), Y[:1000])
+
+
+def test_weights_reach_the_estimator():
+    weights = np.where(Y[:1000] == 1, 5.0, 1.0)
+    old = IncumbentClassifier().fit(X[:1000], Y[:1000], sample_weight=weights)
+    plain = LogisticRegression(max_iter=1000).fit(X[:1000], Y[:1000], sample_weight=weights)
+    np.testing.assert_array_equal(old.predict_proba(NEW), plain.predict_proba(NEW))

@@ -21,6 +21,7 @@ from replearn.bounds.heavy_sets import SetLaw, one_heavy_flip_bound, set_flip_bo
 from replearn.bounds.multiclass import agreement_probability
 from replearn.bounds.selection import selection_flip_bound_sampled
 from replearn.bounds.signs import label_flip_bound
+from replearn.bounds.whole_models import jensen_tail
 from replearn.heavy.label_rule import label_points
 from replearn.primitives.coins import below_levels
 from replearn.randomness import as_points
@@ -293,6 +294,35 @@ class Approximate(Claim):
         return (share > case.gamma * case.points * (1 + 1e-12)).sum()
 
 
+class ApproximateByJensen(Approximate):
+    """The same models against the bound by Jensen's inequality."""
+
+    name, theorem, size = "approximate, by Jensen", "approximate-jensen", 6
+    slack = "Markov's inequality for the excess over a, which only two values attain"
+
+    def certified(self, case):
+        return jensen_tail(case.law, case.gamma, max_point_mass=1.0 / case.points)
+
+
+class ApproximateWithoutAtoms(ApproximateByJensen):
+    """All points are voted on alike, and none carries mass: the mass that differs is one gap."""
+
+    name = "approximate, by Jensen, no atoms"
+
+    def certified(self, case):
+        return jensen_tail(case.law, case.gamma)
+
+    def value(self, case):
+        n = case.law.n_blocks
+        pmf = binom.pmf(np.arange(n + 1), n, case.chance)
+        gaps = np.abs(np.subtract.outer(*[case.law.probabilities] * 2))
+        return float(pmf @ (gaps > case.gamma) @ pmf)
+
+    def simulate(self, case, rng, pairs):
+        levels_ = case.law.probabilities[rng.binomial(case.law.n_blocks, case.chance, (2, pairs))]
+        return (np.abs(levels_[0] - levels_[1]) > case.gamma).sum()
+
+
 class Stage(NamedTuple):
     n: int
     membership: MembershipLaw
@@ -430,6 +460,8 @@ CLAIMS = [
     HeavyLabels(4),
     SampleReuse(),
     Approximate(),
+    ApproximateByJensen(),
+    ApproximateWithoutAtoms(),
     ApproximateHeavy(),
     Collisions(),
 ]

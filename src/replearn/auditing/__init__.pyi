@@ -1,31 +1,19 @@
 from ._audit import audit
 from ._checks import Check, Finding
+from ._contender_results import ClassifierResult, ContenderResult, RegressorResult
 from ._contenders import KINDS, is_replicable
 from ._design import AuditDesign
-from ._measurement import ContenderResult, Measurement
-from ._regression_result import RegressionAudit, RegressorResult
+from ._judgement import ContenderJudgement, Judgement
+from ._measurement import Measurement
 from ._result import CHECKS, AuditResult
-from ._statistics import Estimate
+from ._statistics import Estimate, GroupFlips
 from .comparison import ModelComparison, compare
-from .displays import (
-    AccuracyFlipsDisplay,
-    FlipReliabilityDisplay,
-    FlipsByBlocksDisplay,
-    GroupFlipsDisplay,
-    RowFlipsDisplay,
-)
+from .displays import AccuracyFlipsDisplay, RowFlipsDisplay
 from .extrapolation import Extrapolation, extrapolate
 from .gate import FlipGate, flip_gates, gate_markdown
 from .instability import Retrainings
-from .instability_displays import (
-    CalibrationInstabilityDisplay,
-    ClassificationInstabilityDisplay,
-    DecisionCurveInstabilityDisplay,
-    MAPEInstabilityDisplay,
-    PredictionInstabilityDisplay,
-)
-from .plan_displays import BlocksDisplay, FlipCurveDisplay, PromiseDisplay
-from .regression import audit_regression
+from .instability_displays import InstabilityDisplay
+from .plan_displays import FlipCurveDisplay, PromiseDisplay
 
 __all__ = [
     "CHECKS",
@@ -33,31 +21,25 @@ __all__ = [
     "AccuracyFlipsDisplay",
     "AuditDesign",
     "AuditResult",
-    "BlocksDisplay",
-    "CalibrationInstabilityDisplay",
     "Check",
-    "ClassificationInstabilityDisplay",
+    "ClassifierResult",
+    "ContenderJudgement",
     "ContenderResult",
-    "DecisionCurveInstabilityDisplay",
     "Estimate",
     "Extrapolation",
     "Finding",
     "FlipCurveDisplay",
     "FlipGate",
-    "FlipReliabilityDisplay",
-    "FlipsByBlocksDisplay",
-    "GroupFlipsDisplay",
-    "MAPEInstabilityDisplay",
+    "GroupFlips",
+    "InstabilityDisplay",
+    "Judgement",
     "Measurement",
     "ModelComparison",
-    "PredictionInstabilityDisplay",
     "PromiseDisplay",
-    "RegressionAudit",
     "RegressorResult",
     "Retrainings",
     "RowFlipsDisplay",
     "audit",
-    "audit_regression",
     "compare",
     "extrapolate",
     "flip_gates",

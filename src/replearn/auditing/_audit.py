@@ -5,34 +5,49 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_regressor
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils.parallel import Parallel, delayed
 
 from replearn.auditing import _runs
 from replearn.auditing._budget import START_SECONDS, within
 from replearn.auditing._columns import cells, data_facts, make_subgroups
-from replearn.auditing._contenders import Setting, make_contenders
-from replearn.auditing._design import design_options, draw_rows, make_design
-from replearn.auditing._measurement import ContenderResult
+from replearn.auditing._contender_results import (
+    CLASSIFIER_ARRAYS,
+    REGRESSOR_ARRAYS,
+    ClassifierResult,
+    ContenderResult,
+    RegressorResult,
+)
+from replearn.auditing._contenders import Contender, Setting, make_contenders
+from replearn.auditing._design import MIN_SAMPLE, draw_rows, make_design
 from replearn.auditing._result import AuditResult
 from replearn.auditing._runs import Job, PairOutcome, Store, Task
 from replearn.execution import DeadlinePassed, Progress, context, in_workers
-from replearn.learners.inputs import check_groups, check_labels
+from replearn.learners import (
+    DecisionThresholdClassifier,
+    PointwiseReplicableRegressor,
+    check_groups,
+    check_labels,
+    check_numbers,
+    split_threshold,
+)
 from replearn.randomness import SharedKey
-from replearn.records.checks import check_fraction
+from replearn.records import check_choice, check_count, check_fraction, check_positive, if_given
 from replearn.tables import data_digest, n_rows
 
 SHOWN_ROWS = 200
 """Rows in the report's table; the others are in ``row_flips``."""
 
 MIN_PAIRS = 2
-"""Limits need two pairs: a contender with fewer is left out."""
+"""Limits require two pairs: a contender with fewer is left out."""
 
 TIME = "the time budget ended"
 INTERRUPTED = "it was interrupted"
@@ -43,13 +58,23 @@ def audit(  # noqa: PLR0913
     X: Any,
     y: ArrayLike,
     *,
+    contenders: Sequence[str] | None = None,
     n_pairs: int = 20,
-    design: Mapping[str, Any] | None = None,
+    threshold: Any = None,
+    tolerance: float | None = None,
+    y_range: tuple[float, float] | None = None,
     groups: ArrayLike | None = None,
     subgroups: Any = "auto",
     rho: float = 0.1,
+    test_size: int | float | None = None,
+    train_size: int | None = None,
+    sample: str = "disjoint",
+    max_rows: int | None = None,
+    time_budget: float | None = None,
+    block_estimator: Callable[[int], Any] | None = None,
     shared_key: Any = 0,
     resume: str | os.PathLike[str] | None = None,
+    on_interrupt: str = "raise",
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> AuditResult:
@@ -60,49 +85,72 @@ def audit(  # noqa: PLR0913
 
     Parameters
     ----------
-    estimator : classifier or dict of str to classifier
-        One classifier is the baseline, beside bagging of five and its replicable version (about
-        64 base estimators, so fewer partitions than the estimator's default: the guarantee is the
-        same, real flips are more frequent). A dict is taken as it is; its first entry is the
-        baseline.
+    estimator : classifier, regressor, or dict of str to them
+        One estimator is the baseline, next to the other contenders that are made from it. A dict
+        is taken as it is; its first entry is the baseline.
     X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
         All rows, in the order of the file.
     y : array-like of shape (n,)
-        Labels of any kind; for numbers see `audit_regression`.
+        Labels of any kind; numbers for a regressor.
+    contenders : list of str, default=None
+        Which ones to measure; of a dict, some of its names. For one classifier, among
+
+        - "baseline": the classifier itself;
+        - "bagging": the mean of five models;
+        - "score": `ScoreReplicableClassifier`; its rho is estimated, not certified;
+        - "incumbent": `IncumbentClassifier`; the second training of a pair keeps the predictions of
+          the first where it is not sure;
+        - "replicable": `PointwiseReplicableClassifier` with about 64 base estimators, so fewer
+          partitions than by default: the guarantee is the same, real flips are more frequent;
+        - "replicable-full": the same with all partitions, as ``fit`` trains it;
+        - "score-loose": as "score", at twice rho.
+
+        None: the first five. For one regressor, among "baseline", "bagging" and "replicable"
+        (`PointwiseReplicableRegressor` with ``tolerance`` as its resolution).
     n_pairs : int, default=20
         Pairs of runs; twenty resolve the flip frequency of a row to 5 %.
-    design : dict, default=None
-        How pairs are drawn, where the defaults do not fit; any of
-
-        - ``test_size``: number or share of test rows (default: 30 %, at most 2000);
-        - ``train_size``: rows (groups) that each run learns from (default: half of the others).
-          If ``2 * n_pairs * train_size`` rows are there, no two pairs share a row, and the limits
-          hold for the population instead of for this file;
-        - ``sample``: "disjoint" (default) cuts the samples of a pair from the file, "bootstrap"
-          draws them with replacement, by default as many as there are;
-        - ``time_budget``: seconds for the whole audit. Small fits tell first how many rows,
-          and which contenders, leave time for five pairs; fits end at the deadline. The report
-          says how far it got (`AuditResult.cut_short`);
-        - ``contenders``: which ones, for one classifier among "baseline", "bagging",
-          "replicable", "replicable-full" (all partitions, as ``fit`` trains it), "score" and
-          "score-loose" (`ScoreReplicableClassifier` at rho and at 2 rho: an estimate, no
-          certificate) and "incumbent" (`IncumbentClassifier`: the second training of a pair
-          keeps the predictions of the first where it is not sure);
-        - ``rows``: at most so many rows of the file, drawn by the key, are used;
-        - ``for_blocks``: a function from the rows of a block to the classifier that the replicable
-          contender trains there (smaller leaves); default: the one that is audited;
-        - ``interrupt``: "raise" (default), or "report" to return what was measured before Ctrl-C.
+    threshold : float, str or pair of float, default=None
+        Decision threshold of every contender on the probability of the second of two classes, as
+        in `DecisionThresholdClassifier`: a number, the costs ``(1, 10)`` of a false positive and of
+        a false negative, "prevalence", "recall=0.8" or "rate=0.3". None: that of the estimator (a
+        ``FixedThresholdClassifier``, ``TunedThresholdClassifierCV`` or
+        `DecisionThresholdClassifier`), or its most probable class.
+    tolerance : float, default=None
+        For regressors: two predictions that differ by at least so much, in units of y, have
+        changed. None: y holds labels, unless a `PointwiseReplicableRegressor` is audited, whose
+        resolution is taken.
+    y_range : (float, float), default=None
+        Range of the predictions of the default replicable regressor, known before the data.
     groups : array-like of shape (n,), default=None
         Rows of one group (one patient) stay together in tests, samples and blocks.
     subgroups : "auto", None, list of column names, or dict of name to labels, default="auto"
         Flips are reported for each; "auto" takes columns of text or booleans with few values.
     rho : float, default=0.1
         Flip probability that the default replicable contender guarantees.
+    test_size : int or float, default=None
+        Number or share of test rows; None: 30 %, at most 2000.
+    train_size : int, default=None
+        Rows (groups) that each run learns from; None: half of the others. If ``2 * n_pairs *
+        train_size`` rows are there, no two pairs share a row, and the limits hold for the
+        population instead of for this file.
+    sample : {"disjoint", "bootstrap"}, default="disjoint"
+        Whether the samples of a pair are cut from the file, or drawn with replacement.
+    max_rows : int, default=None
+        At most so many rows of the file, drawn by the key, are used.
+    time_budget : float, default=None
+        Seconds for the whole audit. Small fits of each contender decide how many rows, and which
+        contenders, leave time for five pairs; fits end at the deadline. The report says how far it
+        got (`AuditResult.cut_short`), and its headline which contenders were not measured.
+    block_estimator : callable, default=None
+        From the number of rows in a block to the classifier that the replicable contender trains
+        there (smaller leaves); None: the one that is audited.
     shared_key : str, bytes, int or SharedKey, default=0
         Draws the rows, fills seeds that were left open (both runs of a pair get the same), and is
-        the key of the default replicable contender.
+        the key of the default contenders that need one.
     resume : path, default=None
         A folder where every finished pair is kept. After an interruption, the same call continues.
+    on_interrupt : {"raise", "return"}, default="raise"
+        Whether Ctrl-C raises, or returns what was measured before it.
     n_jobs : int, default=None
         Number of joblib workers. The result does not depend on it.
     verbose : int, default=0
@@ -121,48 +169,70 @@ def audit(  # noqa: PLR0913
     >>> X, y = make_classification(3000, flip_y=0.2, random_state=0)
     >>> result = audit(GaussianNB(), X, y, n_pairs=4, shared_key="trial-2026")
     >>> [contender.name for contender in result.contenders]
-    ['baseline', 'bagging (5 models)', 'replicable']
+    ['baseline', 'bagging (5 models)', 'score thresholds', 'incumbent', 'replicable']
     >>> rate = result.flip_rate("baseline")
     >>> 0 < rate.lower < rate.value < rate.upper < 0.2
     True
     """
     start = context.now()
     check_fraction("rho", rho, one=False)
-    options = design_options(design)
-    codes, classes = check_labels(X, y, None)
+    if_given(check_positive, "time_budget", time_budget)
+    if_given(check_count, "max_rows", max_rows, least=3 * MIN_SAMPLE)
+    check_choice("on_interrupt", on_interrupt, ("raise", "return"))
+    tolerance = _tolerance(estimator, tolerance)
+    if threshold is not None and tolerance is not None:
+        raise ValueError(f"threshold={threshold!r} is not supported with regressors.")
+    target = _Target.of_labels(X, y) if tolerance is None else _Target.of_numbers(X, y, tolerance)
+    if threshold is not None:
+        split_threshold(estimator, threshold, np.asarray(target.names))  # raises if it cannot be
     group_of_row = check_groups(groups, n_rows(X))
     key = SharedKey(shared_key).child("audit")
-    rows = draw_rows(n_rows(X), options["test_size"], group_of_row, key, most=options["rows"])
-    sizes = make_design(n_rows(X), rows, n_pairs=n_pairs, key=key, options=options)
-    setting = Setting(rho, shared_key, sizes.train_size, len(classes), options["for_blocks"])
-    contenders = make_contenders(estimator, setting, options["contenders"])
+    rows = draw_rows(n_rows(X), test_size, group_of_row, key, max_rows=max_rows)
+    sizes = make_design(
+        n_rows(X), rows, n_pairs=n_pairs, key=key, sample=sample, train_size=train_size
+    )
+    setting = Setting(
+        rho,
+        shared_key,
+        sizes.train_size,
+        len(target.names),
+        block_estimator,
+        tolerance=tolerance,
+        y_range=y_range,
+        threshold=threshold,
+    )
+    requested = make_contenders(estimator, setting, contenders)
     levels = make_subgroups(X, subgroups, rows.test)
-    facts = data_facts(X, codes, rows.test, rows.used)
-    wanted = Task(contenders, X, classes[codes], classes, group_of_row, rows, sizes, key)
+    facts = data_facts(X, target.codes, rows.test, rows.used)
+    wanted = Task(requested, X, target.labels, target.classes, group_of_row, rows, sizes, key)
     task = wanted
     deadline = None
-    if options["time_budget"] is not None:
-        deadline = start + options["time_budget"]
-        fitting = within(wanted, deadline, options, resume, effective_n_jobs(n_jobs))
+    if time_budget is not None:
+        deadline = start + time_budget
+        workers = effective_n_jobs(n_jobs)
+        fixed = train_size is not None
+        fitting = within(wanted, deadline, fixed_size=fixed, resume=resume, n_jobs=workers)
         smaller = dataclasses.replace(setting, n=fitting.train_size)  # plans follow the rows
-        task = fitting.shrink(wanted, make_contenders(estimator, smaller, options["contenders"]))
+        task = fitting.shrink(wanted, make_contenders(estimator, smaller, contenders))
         n_jobs = 1 if fitting.alone else n_jobs
-    digest = "" if resume is None else data_digest(X, codes, group_of_row)
+    digest = "" if resume is None else data_digest(X, target.bits, group_of_row)
     finished = _run_pairs(
         task,
         Store(resume, task.manifest(digest)),
         deadline=deadline,
         n_jobs=n_jobs,
         verbose=verbose,
-        keep_interrupted=options["interrupt"] == "report",
+        keep_interrupted=on_interrupt == "return",
     )
-    results = finished.results(task, codes[rows.test])
+    results = finished.results(task, target.codes[rows.test], tolerance)
     shown = _least_stable(results)
     names, values = cells(X, rows.test[shown])
     return AuditResult(
         design=dataclasses.replace(task.design, n_pairs=len(finished.outcomes[0])),
         contenders=results,
-        classes=tuple(classes.tolist()),
+        classes=target.names,
+        tolerance=tolerance,
+        threshold=threshold_name(estimator, threshold),
         test=rows.test,
         clusters=None if rows.unit_of_row is None else rows.unit_of_row[rows.test],
         subgroups=levels,
@@ -172,6 +242,7 @@ def audit(  # noqa: PLR0913
         cells=tuple(map(tuple, values)),
         rho=rho,
         pairs_wanted=n_pairs,
+        not_measured=_not_measured(finished, task, wanted),
         cut_short=tuple(_cut_short(finished, task, wanted)),
         interrupted=finished.stopped == INTERRUPTED,
         wall_seconds=context.now() - start,
@@ -179,8 +250,68 @@ def audit(  # noqa: PLR0913
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Target:
+    """What is predicted: labels by their codes, or numbers."""
+
+    labels: NDArray[Any]  # as the file has them
+    codes: NDArray[Any]  # indices of classes, or the numbers
+    classes: NDArray[Any] | None
+
+    @classmethod
+    def of_labels(cls, X: Any, y: ArrayLike) -> _Target:
+        codes, classes = check_labels(X, y, None)
+        return cls(classes[codes], codes, classes)
+
+    @classmethod
+    def of_numbers(cls, X: Any, y: ArrayLike, tolerance: float) -> _Target:
+        check_positive("tolerance", tolerance)
+        values = check_numbers(X, y)
+        return cls(values, values, None)
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        """The classes; none if the target is a quantity."""
+        return () if self.classes is None else tuple(self.classes.tolist())
+
+    @property
+    def bits(self) -> NDArray[np.intp]:
+        """What a digest of the data reads."""
+        return self.codes if self.classes is not None else self.codes.view(np.int64)
+
+
+def threshold_name(estimator: Any, threshold: Any) -> str:
+    """Name the rule by which the baseline decides; empty: the most probable class.
+
+    >>> threshold_name(None, (1, 10)), threshold_name(None, "recall=0.8"), threshold_name(None, 0.2)
+    ('costs 1:10', 'recall=0.8', '0.2')
+    """
+    if isinstance(threshold, tuple):
+        return f"costs {threshold[0]:g}:{threshold[1]:g}"
+    if threshold is not None:
+        return f"{threshold}"
+    first = next(iter(estimator.values())) if isinstance(estimator, Mapping) else estimator
+    kinds = FixedThresholdClassifier | TunedThresholdClassifierCV | DecisionThresholdClassifier
+    return f"that of {type(first).__name__}" if isinstance(first, kinds) else ""
+
+
+def _tolerance(estimator: Any, tolerance: float | None) -> float | None:
+    """Return the tolerance of regressors, and None for classifiers."""
+    models = list(estimator.values()) if isinstance(estimator, Mapping) else [estimator]
+    tagged = [model for model in models if hasattr(model, "__sklearn_tags__")]
+    if tolerance is not None or not any(map(is_regressor, tagged)):
+        return tolerance
+    grids = {float(m.resolution) for m in models if isinstance(m, PointwiseReplicableRegressor)}
+    if len(grids) != 1:
+        raise ValueError(
+            "tolerance=None: regressors require a tolerance, in units of y; predictions that "
+            "differ by at least so much count as changed."
+        )
+    return grids.pop()
+
+
 def _cut_short(finished: Finished, task: Task, wanted: Task) -> Iterator[str]:
-    """Say how far the audit got, where it is not as far as asked."""
+    """Say how far the audit got, where it is not as far as requested."""
     n_done = len(finished.outcomes[0])
     full = wanted.design
     size = task.design.train_size
@@ -191,13 +322,18 @@ def _cut_short(finished: Finished, task: Task, wanted: Task) -> Iterator[str]:
             f"to keep the time budget each training saw {size:,} of {full.train_size:,} "
             f"{full.unit}; with more of them fewer predictions change"
         )
-    kept = {task.contenders[index].name for index in finished.kept}
-    missing = [c.name for c in wanted.contenders if c.name not in kept]
+    missing = _not_measured(finished, task, wanted)
     if missing:
         yield f"left out for lack of time: {', '.join(missing)}"
     n_used = len(wanted.rows.used)
     if n_used < full.n_rows:
-        yield f"{n_used:,} of {full.n_rows:,} rows of the file were used, as asked"
+        yield f"{n_used:,} of {full.n_rows:,} rows of the file were used, as requested"
+
+
+def _not_measured(finished: Finished, task: Task, wanted: Task) -> tuple[str, ...]:
+    """Name the contenders that were requested, and were not measured."""
+    kept = {task.contenders[index].name for index in finished.kept}
+    return tuple(c.name for c in wanted.contenders if c.name not in kept)
 
 
 def _least_stable(results: tuple[ContenderResult, ...]) -> NDArray[np.intp]:
@@ -211,16 +347,28 @@ def _least_stable(results: tuple[ContenderResult, ...]) -> NDArray[np.intp]:
 class Finished:
     """What was run: the same pairs of all contenders that are kept."""
 
-    kept: list[int]  # places of the contenders
+    kept: list[int]  # indices of the contenders
     outcomes: list[list[PairOutcome]]  # of each kept contender
     stopped: str  # why not all pairs were run; empty if they were
 
-    def results(self, task: Task, truth: NDArray[np.intp]) -> tuple[ContenderResult, ...]:
+    def results(
+        self, task: Task, truth: NDArray[Any], tolerance: float | None
+    ) -> tuple[ContenderResult, ...]:
         """Return what each contender's pairs show."""
         return tuple(
-            ContenderResult.from_pairs(task.contenders[index], truth, pairs)
+            _result(task.contenders[index], truth, pairs, tolerance)
             for index, pairs in zip(self.kept, self.outcomes, strict=True)
         )
+
+
+def _result(
+    contender: Contender, truth: NDArray[Any], pairs: list[PairOutcome], tolerance: float | None
+) -> ContenderResult:
+    if tolerance is None:
+        return ClassifierResult.from_pairs(contender, truth, pairs, CLASSIFIER_ARRAYS)
+    grid = getattr(contender.estimator, "resolution", None)
+    settings = {"tolerance": tolerance, "resolution": None if grid is None else float(grid)}
+    return RegressorResult.from_pairs(contender, truth, pairs, REGRESSOR_ARRAYS, **settings)
 
 
 @dataclass(eq=False)
@@ -345,6 +493,6 @@ def _refuse(task: Task, stopped: str, n_done: int) -> None:
         raise KeyboardInterrupt
     raise ValueError(
         f"{stopped} with {n_done} finished pairs of {task.contenders[0].name!r}, and limits need "
-        f"{MIN_PAIRS}. Give a larger time_budget, fewer rows (design={{'rows': ...}}; command "
-        "line: --rows), or a faster model."
+        f"{MIN_PAIRS}. Set a larger time_budget, a smaller max_rows (command line: --rows), or a "
+        "faster model."
     )

@@ -9,14 +9,13 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from replearn.auditing._contenders import Contender
 from replearn.auditing._runs import Task, earlier_manifest, run_pair
 from replearn.execution import DeadlinePassed, context
-from replearn.records.search import smallest_integer
+from replearn.records import smallest_integer
 
 FIRST_ROWS = 500
 GROWTH = 4
@@ -26,11 +25,11 @@ PROBE_SHARE = 0.04
 """A small fit is not tried if it would take more than this share of the time that is left."""
 
 WANTED_PAIRS = 5
-"""Fewer rows are learned from rather than fewer pairs run."""
+"""The number of training rows is reduced before that of pairs."""
 
 ENOUGH_ROWS = 10_000
 MIN_ROWS = 1000
-"""Contenders are given up before so many rows are; whoever is left learns from the least."""
+"""Contenders are left out before fewer rows are used; the others use at least ``MIN_ROWS``."""
 
 USED_SHARE = 0.8
 """The rest is for what was judged too low."""
@@ -49,7 +48,7 @@ class Affordable:
     """Sizes that fit into the time that is left."""
 
     train_size: int
-    contenders: tuple[int, ...]  # places of those that are kept
+    contenders: tuple[int, ...]  # indices of those that are kept
     alone: bool = False  # no time to start other processes
 
     def shrink(self, task: Task, contenders: list[Contender]) -> Task:
@@ -75,7 +74,7 @@ class Cost:
 
 
 def within(
-    task: Task, deadline: float, options: Mapping[str, Any], resume: Any, n_jobs: int
+    task: Task, deadline: float, *, fixed_size: bool, resume: Any, n_jobs: int
 ) -> Affordable:
     """Choose what fits into the time; a folder of an earlier call has chosen already."""
     indices = tuple(range(len(task.contenders)))
@@ -84,7 +83,7 @@ def within(
         names = [name for name, *_ in earlier["contenders"]]
         kept = tuple(p for p in indices if task.contenders[p].name in names)
         return Affordable(earlier["design"]["train_size"], kept or indices)
-    if options["train_size"] is not None:
+    if fixed_size:
         return Affordable(task.design.train_size, indices)
     return _afford(task, deadline, n_jobs)
 

@@ -1,19 +1,21 @@
 """What a check and a finding are, and the checks of stability, certificates and the file.
 
-Every check is a pure function of the measured numbers. Those of usefulness are in ``_verdict``.
+Every check is a pure function of the measured numbers. Those that are drawn from the judgement are
+in ``_judgement_checks``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from replearn.auditing._measurement import ContenderResult, Measurement
-from replearn.auditing._statistics import MIN_GROUP_ROWS, percent, row_limits
+from replearn.auditing._contender_results import ContenderResult
+from replearn.auditing._measurement import Measurement
+from replearn.auditing._statistics import FEW_ROWS, MIN_GROUP_ROWS, percent, row_limits
 from replearn.guarantees import Certificate, plan
 
 DOCS = "docs/guide/findings.md"
@@ -101,10 +103,6 @@ class Finding:
     not_proved: str
     docs: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the finding as JSON values."""
-        return {**asdict(self), "explanations": list(self.explanations)}
-
     def __str__(self) -> str:
         outcome = f"passed. {self.not_proved}" if self.status == "passed" else self.status
         return f"{self.code} {self.title}: {' '.join(self.explanations) or outcome}"
@@ -178,35 +176,63 @@ def _tail_above_promise(result: Measurement) -> Iterable[str]:
     not_proved="Small subgroups, and subgroups that were not named, may differ unseen.",
 )
 def _subgroup_flips_more(result: Measurement) -> Iterable[str]:
-    levels = [
-        (f"{name} = {level}", indices == index)
-        for name, (names, indices) in result.subgroups.items()
-        for index, level in enumerate(names)
-    ]
-    levels = [(n, here) for n, here in levels if min(here.sum(), (~here).sum()) >= MIN_GROUP_ROWS]
-    if not levels:
+    columns = {name: _large_levels(*levels) for name, levels in result.subgroups.items()}
+    if not any(columns.values()):
         raise NotApplicable(
             f"No subgroups with at least {MIN_GROUP_ROWS} test rows inside and outside."
         )
-    delta = result.delta / (len(levels) * len(result.contenders))
-    for c in result.contenders:
-        for name, here in levels:
-            # Limits of both means at half the error probability each: disjoint means certain.
-            inside, outside = (result.mean(c.flips, rows=r, delta=delta / 2) for r in (here, ~here))
-            large = inside.value > max(GROUP_RATIO * outside.value, outside.value + GROUP_EXCESS)
-            if large and inside.lower > outside.upper:
-                yield (
-                    f"{c.name}: {name} flips {percent(inside.value, 1)} of the time, "
-                    f"the others {percent(outside.value, 1)} ({here.sum()} test rows)."
-                )
+    for index, c in enumerate(result.contenders):
+        # Each column is a question of its own, and the baseline is looked at first: neither more
+        # columns nor more contenders hide what its limits show.
+        looks = max(1, len(result.contenders) - 1) if index else 1
+        for column, levels in columns.items():
+            for level, here in levels:
+                inside, outside = _rates(c, here)
+                large = inside > max(GROUP_RATIO * outside, outside + GROUP_EXCESS)
+                if large and _differs(result, c, here, result.delta / (looks * len(levels))):
+                    yield (
+                        f"{c.name}: {column} = {level} flips {percent(inside, 1)} of the time, the "
+                        f"others {percent(outside, 1)} ({here.sum()} test rows)."
+                    )
+
+
+def _large_levels(
+    names: list[str], indices: NDArray[np.intp]
+) -> list[tuple[str, NDArray[np.bool_]]]:
+    """Return the values of a column with enough test rows inside and outside."""
+    levels = [(name, indices == index) for index, name in enumerate(names)]
+    return [(n, here) for n, here in levels if min(here.sum(), (~here).sum()) >= MIN_GROUP_ROWS]
+
+
+def _rates(c: ContenderResult, here: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the flip rates inside and outside of a subgroup."""
+    return float(c.flips[:, here].mean()), float(c.flips[:, ~here].mean())
+
+
+def _differs(
+    result: Measurement, c: ContenderResult, here: NDArray[np.bool_], delta: float
+) -> bool:
+    """Tell whether a subgroup flips more often than the others, with error probability delta."""
+    ever = (c.flips > 0).max(axis=0)
+    if min(np.count_nonzero(ever[here]), np.count_nonzero(ever[~here])) < FEW_ROWS:
+        # Too few for a normal approximation: both limits at half of delta must be disjoint.
+        inside, outside = (result.mean(c.flips, rows=r, delta=delta / 2) for r in (here, ~here))
+        return inside.lower > outside.upper
+    inside_rate, outside_rate = _rates(c, here)
+    # A table whose mean is the difference of the two rates: its value plus each row's part in it.
+    parts = np.where(
+        here, (c.flips - inside_rate) / here.mean(), (outside_rate - c.flips) / (~here).mean()
+    )
+    table = inside_rate - outside_rate + parts
+    return result.mean(table, delta=delta, within=(-1.0, 1.0)).lower > 0
 
 
 @check(
     "RPL004",
     "not certified at this n",
     "issue",
-    remedy="Collect more rows, or ask for a larger rho: plan() says which.",
-    command="Collect more rows, or ask for a larger --rho: replearn plan says which.",
+    remedy="Collect more rows, or request a larger rho: plan() says which.",
+    command="Collect more rows, or request a larger --rho: replearn plan says which.",
     not_proved="The audit learns from part of the file; another n has another certificate.",
 )
 def _not_certified(result: Measurement) -> Iterable[str]:

@@ -22,9 +22,9 @@ MAX_SUBGROUP_COLUMNS = 6
 LONGEST_TEXT = 200
 
 PERSON = r"patient|subject|person|customer|client|user|member|household|family"
-PLACE = r"account|hospital|clinic|school|store|device|session"
+SITE = r"account|hospital|clinic|school|store|device|session"
 PERSON_NAME = re.compile(rf"(^|[_\W])({PERSON})s?([_\W]?(id|ids|no|nr|number|key|code))?$", re.I)
-ID_NAME = re.compile(rf"(^|[_\W])(id|ids|uid|uuid|{PLACE})$|(?<=[a-z])(Id|ID)$", re.I)
+ID_NAME = re.compile(rf"(^|[_\W])(id|ids|uid|uuid|{SITE})$|(?<=[a-z])(Id|ID)$", re.I)
 MIN_GROUPS = 20
 """A column of people names more of them than a category has levels."""
 
@@ -62,7 +62,7 @@ def is_numeric(values: NDArray[Any]) -> bool:
 
 
 def levels(values: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]]:
-    """Return the distinct values as text, and the place of each row's value among them."""
+    """Return the distinct values as text, and the index of each row's value among them."""
     names, indices = np.unique(np.array([as_text(v) for v in values.tolist()]), return_inverse=True)
     return names.tolist(), indices
 
@@ -171,7 +171,8 @@ def data_facts(
     pieces = _pieces(len(codes))
     X, codes = (X, codes) if pieces is None else (take_rows(X, pieces), codes[pieces])
     named = dict(columns(X))
-    watched = {**named, "the label": codes.astype(object)}
+    is_quantity = codes.dtype.kind == "f"
+    watched = {**named, "the label": codes if is_quantity else codes.astype(object)}
     n = len(codes)
     third = len(codes) // 3
     drift = [(name, _drift(v[:third], v[n - third :], len(watched))) for name, v in watched.items()]

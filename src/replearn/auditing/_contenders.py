@@ -1,4 +1,4 @@
-"""The contenders of an audit: a baseline, bagging of five, and a replicable estimator."""
+"""The contenders of an audit: what a user would choose between, made from one estimator."""
 
 from __future__ import annotations
 
@@ -9,17 +9,28 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    RegressorMixin,
+    clone,
+)
 from sklearn.utils import get_tags
 
 from replearn.execution import RunContext, keyed_seeds, random_state_names, set_seeds
 from replearn.guarantees import plan as make_plan
 from replearn.learners import (
+    DecisionThresholdClassifier,
     IncumbentClassifier,
     PointwiseReplicableClassifier,
+    PointwiseReplicableRegressor,
     ScoreReplicableClassifier,
+    fitted_threshold,
+    usual_plan,
+    wants_heavy_stage,
+    with_threshold,
 )
-from replearn.learners.planning import usual_plan, wants_heavy_stage
 from replearn.randomness import SharedKey, key_or_default
 from replearn.tables import copy_rows, n_rows, take_rows
 
@@ -29,6 +40,12 @@ SCORE = "score thresholds"
 INCUMBENT = "incumbent"
 REPLICABLE = "replicable"
 REPLICABLE_FULL = "replicable (all partitions)"
+NOTHING = "nothing"
+OLD_MODEL = "the old model"
+SHARED_KEY = "a shared key"
+NEEDS = (NOTHING, OLD_MODEL, SHARED_KEY)
+"""What a contender requires besides the data, from the least to the most."""
+
 AUDIT_FITS = 64
 """Base estimators that the default replicable contender trains, over all partitions.
 
@@ -45,7 +62,23 @@ class Contender:
     estimator: Any
     remark: str = ""
     measured_as: str = ""  # if it is not what ``fit`` would train: what it is, for headlines
-    succeeds: bool = False  # whether the second run of a pair knows the first one's model
+
+    @property
+    def succeeds(self) -> bool:
+        """Whether the second run of a pair takes the first one's model as its incumbent."""
+        return isinstance(self.estimator, IncumbentClassifier)
+
+    @property
+    def needs(self) -> str:
+        """What it requires besides the data."""
+        if self.succeeds:
+            return OLD_MODEL
+        return NOTHING if self.replicable_part is None else SHARED_KEY
+
+    @property
+    def keeps_key(self) -> bool:
+        """Whether its thresholds (or offsets of its grids) are integrated out of the flips."""
+        return self.is_replicable or isinstance(self.estimator, PointwiseReplicableRegressor)
 
     @property
     def is_replicable(self) -> bool:
@@ -60,7 +93,8 @@ class Contender:
         """The replicable estimator itself, also at the end of a pipeline; None if there is none."""
         steps = getattr(self.estimator, "steps", None)
         last = steps[-1][1] if steps else self.estimator
-        return last if hasattr(last, "shared_key") else None
+        part = last.estimator if isinstance(last, IncumbentClassifier) else last
+        return last if hasattr(part, "shared_key") else None
 
     @property
     def learned_in_front(self) -> tuple[str, ...]:
@@ -80,11 +114,14 @@ class Contender:
 
 def is_replicable(estimator: Any) -> bool:
     """Tell whether an estimator shares its randomness by a key and can explain its votes."""
-    return hasattr(estimator, "shared_key") and hasattr(estimator, "explain")
+    votes = not isinstance(estimator, IncumbentClassifier)  # which compares scores
+    return votes and hasattr(estimator, "shared_key") and hasattr(estimator, "explain")
 
 
 def kind_of(estimator: Any) -> str:
     """Name the class of an estimator, of a pipeline those of its steps."""
+    if isinstance(estimator, DecisionThresholdClassifier):
+        return kind_of(estimator.estimator)
     steps = getattr(estimator, "steps", None) or [("", estimator)]
     return ", ".join(type(step).__name__ for _, step in steps)
 
@@ -101,7 +138,10 @@ class Setting:
     shared_key: Any
     n: int  # units that each run learns from
     n_classes: int = 2
-    for_blocks: Callable[[int], Any] | None = None  # the base estimator for so many rows in a block
+    block_estimator: Callable[[int], Any] | None = None  # from the rows of a block
+    tolerance: float | None = None  # of a quantity
+    y_range: tuple[float, float] | None = None
+    threshold: Any = None  # decision threshold on the probability of the second class
 
 
 def make_contenders(
@@ -110,25 +150,30 @@ def make_contenders(
     """Turn an estimator or a dict of estimators into contenders; the first is the baseline.
 
     A dict is taken as it is. One classifier: the contenders of `KINDS` with these names. A
-    replicable estimator: its base estimator takes the place of the classifier, and it is the
-    contender "replicable" itself.
+    replicable estimator is the contender "replicable" itself, and the others are made from its base
+    estimator.
 
     >>> from sklearn.naive_bayes import GaussianNB
     >>> setting = Setting(rho=0.1, shared_key="k", n=999)
     >>> [c.name for c in make_contenders(GaussianNB(), setting)]
-    ['baseline', 'bagging (5 models)', 'replicable']
+    ['baseline', 'bagging (5 models)', 'score thresholds', 'incumbent', 'replicable']
     >>> [c.name for c in make_contenders(GaussianNB(), setting, ["baseline", "replicable"])]
     ['baseline', 'replicable']
     """
     if isinstance(estimators, Mapping):
+        if setting.threshold is not None:
+            raise ValueError(
+                f"threshold={setting.threshold!r} is not supported with a dict of contenders: wrap "
+                "each of them in DecisionThresholdClassifier."
+            )
         contenders = _of_dict(estimators, names)
     else:
-        contenders = _of_kinds(estimators, setting, DEFAULT_KINDS if names is None else names)
+        contenders = _of_kinds(estimators, setting, names)
     for contender in contenders:
         if not (hasattr(contender.estimator, "fit") and hasattr(contender.estimator, "predict")):
             raise TypeError(
                 f"contender {contender.name!r} is {contender.estimator!r}: "
-                "a classifier with fit and predict is needed."
+                "it must have fit and predict."
             )
     return contenders
 
@@ -144,12 +189,22 @@ def _of_dict(estimators: Mapping[Any, Any], names: Sequence[str] | None) -> list
     return [contender for contender in contenders if contender.name in chosen]
 
 
-def _of_kinds(estimator: Any, setting: Setting, names: Sequence[str]) -> list[Contender]:
-    chosen = _checked_names(names, list(KINDS))
-    if not is_replicable(estimator):
-        return [KINDS[name](estimator, setting) for name in chosen]
-    base = getattr(estimator, "estimator", None)
-    kinds = {**KINDS, "replicable": lambda *_: Contender(REPLICABLE, estimator)}
+def _of_kinds(estimator: Any, setting: Setting, names: Sequence[str] | None) -> list[Contender]:
+    kinds = KINDS if setting.tolerance is None else REGRESSOR_KINDS
+    usual = DEFAULT_KINDS if setting.tolerance is None else tuple(REGRESSOR_KINDS)
+    chosen = _checked_names(usual if names is None else names, list(kinds))
+    if not (is_replicable(estimator) or isinstance(estimator, PointwiseReplicableRegressor)):
+        base = with_threshold(estimator, setting.threshold)
+        return [kinds[name](base, setting) for name in chosen]
+    if setting.threshold is not None:
+        raise ValueError(
+            f"threshold={setting.threshold!r} is not supported with "
+            f"{type(estimator).__name__}, which has a threshold of its own: set that."
+        )
+    base = with_threshold(
+        getattr(estimator, "estimator", None), getattr(estimator, "threshold", None)
+    )
+    kinds = {**kinds, "replicable": lambda *_: Contender(REPLICABLE, estimator)}
     chosen = chosen if base is not None else ["replicable"]
     return [kinds[name](base, setting) for name in chosen]
 
@@ -182,10 +237,10 @@ def _affordable(base: Any, setting: Setting) -> Contender:
 
 def _full(base: Any, setting: Setting) -> Contender:
     """The replicable version of a classifier, as ``fit`` trains it."""
-    if setting.for_blocks is not None:
+    if setting.block_estimator is not None:
         n_classes = max(2, setting.n_classes)
         made = make_plan(n=setting.n, n_classes=n_classes, rho=setting.rho)
-        base = setting.for_blocks(made.block_size)
+        base = with_threshold(setting.block_estimator(made.block_size), setting.threshold)
     ours = PointwiseReplicableClassifier(
         base, rho=setting.rho, shared_key=setting.shared_key, verbose=-1
     )
@@ -193,7 +248,7 @@ def _full(base: Any, setting: Setting) -> Contender:
 
 
 def _score(base: Any, setting: Setting) -> Contender:
-    """Few large blocks with thresholds in standard errors: an estimate, not a certificate."""
+    """Few large blocks, thresholds in standard errors: its guarantee is estimated."""
     ours = ScoreReplicableClassifier(
         base, rho=setting.rho, shared_key=setting.shared_key, verbose=-1
     )
@@ -212,25 +267,45 @@ def _incumbent(base: Any, _: Setting) -> Contender:
     """The model in use is kept where the new one is not sure."""
     ours = IncumbentClassifier(base)
     remark = (
-        "Its second training keeps the predictions of the first where the new probability is "
-        "within "
-        f"{ours.band:g} of 1/2; for who still has the old model. Wrong predictions stay as well."
+        "Its second training keeps the predictions of the first where the mean of the old and the "
+        f"new probability is within {ours.band:g} of the decision threshold. Wrong predictions are "
+        "kept as well."
     )
-    return Contender(INCUMBENT, ours, remark, succeeds=True)
+    return Contender(INCUMBENT, ours, remark)
+
+
+def _regressor(base: Any, setting: Setting) -> Contender:
+    """The replicable version of a regressor, rounded to a grid as coarse as the tolerance."""
+    ours = PointwiseReplicableRegressor(
+        base,
+        rho=setting.rho,
+        resolution=setting.tolerance,
+        y_range=setting.y_range,
+        shared_key=setting.shared_key,
+        verbose=-1,
+    )
+    return Contender(REPLICABLE, ours)
 
 
 KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
     "baseline": lambda base, _: Contender(BASELINE, base),
     "bagging": lambda base, _: Contender(BAGGING, SmallBagging(base)),
+    "score": _score,
+    "incumbent": _incumbent,
     "replicable": _affordable,
     "replicable-full": _full,
-    "score": _score,
     "score-loose": _score_loose,
-    "incumbent": _incumbent,
 }
 """All contenders that can be made from one classifier, by the name that chooses them."""
 
-DEFAULT_KINDS = ("baseline", "bagging", "replicable")
+REGRESSOR_KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
+    "baseline": lambda base, _: Contender(BASELINE, base),
+    "bagging": lambda base, _: Contender(BAGGING, SmallBaggingRegressor(base)),
+    "replicable": _regressor,
+}
+"""All contenders that can be made from one regressor."""
+
+DEFAULT_KINDS = ("baseline", "bagging", "score", "incumbent", "replicable")
 
 
 def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:
@@ -238,15 +313,15 @@ def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:
 
     Seeds that were left open follow from the audit's key, so that a run can be repeated. A
     replicable estimator keeps its own key where its thresholds are integrated out; otherwise
-    (inside
-    a pipeline) its key changes from pair to pair, because its guarantee is an average over keys.
+    (inside a pipeline) its key changes from pair to pair, because its guarantee is an average over
+    keys.
     """
     model = clone(contender.estimator)
     pair_key = key.child("seed", pair)
     if not hasattr(model, "get_params"):
         return model
     params = model.get_params(deep=True)
-    if contender.is_replicable:
+    if contender.keeps_key:
         quiet = {name: value for name, value in (("n_jobs", 1), ("verbose", -1)) if name in params}
         return model.set_params(**quiet)
     fill_open_seeds(model, pair_key)
@@ -303,8 +378,38 @@ class SmallBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return total / len(self.estimators_)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        """Predict the most probable class, or from the mean of the models' decision thresholds."""
+        chances = self.predict_proba(X)
+        thresholds = [fitted_threshold(model) for model in self.estimators_]
+        known = [threshold for threshold in thresholds if threshold is not None]
+        if len(known) < len(thresholds):
+            return self.classes_[np.argmax(chances, axis=1)]
+        return self.classes_[(chances[:, 1] >= np.mean(known)).astype(np.intp)]
+
+
+class SmallBaggingRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
+    """Mean of a few regressors, each trained on a bootstrap resample."""
+
+    def __init__(self, estimator: Any, *, n_estimators: int = 5, random_state: int | None = None):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, context: RunContext | None = None) -> SmallBaggingRegressor:
+        """Fit one clone per resample."""
+        context = RunContext() if context is None else context
+        y = np.asarray(y)
+        rng = np.random.default_rng(self.random_state)
+        self.estimators_ = []
+        for _ in range(self.n_estimators):
+            context.check_deadline()
+            rows = rng.integers(len(y), size=len(y))
+            self.estimators_.append(clone(self.estimator).fit(take_rows(X, rows), y[rows]))
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the mean."""
+        return np.mean([model.predict(copy_rows(X)) for model in self.estimators_], axis=0)
 
 
 def _resample_with_two_classes(rng: np.random.Generator, y: NDArray[Any]) -> NDArray[np.intp]:

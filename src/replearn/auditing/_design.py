@@ -7,7 +7,6 @@ that was interrupted continues with the same rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -16,31 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.randomness import SharedKey
-from replearn.records.checks import (
-    check_choice,
-    check_count,
-    check_fraction,
-    check_positive,
-    if_given,
-)
+from replearn.records import check_choice, check_count, check_fraction
 
 SAMPLES = ("disjoint", "bootstrap")
-LARGEST_TEST_SHARE = 0.3
+MAX_TEST_SHARE = 0.3
 DEFAULT_TEST_ROWS = 2000
 """Enough for twenty rows in the last percent; more rows cost prediction time."""
 
-SMALLEST_SAMPLE = 10
-DEFAULTS: dict[str, Any] = {
-    "test_size": None,
-    "train_size": None,
-    "sample": "disjoint",
-    "time_budget": None,
-    "contenders": None,
-    "rows": None,
-    "for_blocks": None,
-    "interrupt": "raise",
-}
-"""What ``design`` of an audit may hold."""
+MIN_SAMPLE = 10
 
 
 @dataclass(frozen=True)
@@ -119,31 +101,16 @@ class Rows:
         return np.concatenate([rows_of_unit[unit] for unit in units])
 
 
-def design_options(
-    design: Mapping[str, Any] | None, allowed: Sequence[str] = tuple(DEFAULTS)
-) -> dict[str, Any]:
-    """Fill the ``design`` of an audit with its defaults."""
-    given = {} if design is None else design
-    if not isinstance(given, Mapping) or not set(given) <= set(allowed):
-        raise ValueError(f"design={design!r} must be a dict with items among {list(allowed)}.")
-    options = {**DEFAULTS, **given}
-    if_given(check_positive, "time_budget", options["time_budget"])
-    check_choice("sample", options["sample"], SAMPLES)
-    check_choice("interrupt", options["interrupt"], ("raise", "report"))
-    if_given(check_count, "rows", options["rows"], least=3 * SMALLEST_SAMPLE)
-    return options
-
-
 def draw_rows(
     n_rows: int,
     test_size: int | float | None,
     groups: NDArray[Any] | None,
     key: SharedKey,
     *,
-    most: int | None = None,
+    max_rows: int | None = None,
 ) -> Rows:
-    """Draw the test rows once, and the others up to ``most`` rows; with groups, whole groups."""
-    n_used = n_rows if most is None else min(most, n_rows)
+    """Draw the test rows once, and the others up to ``max_rows``; with groups, whole groups."""
+    n_used = n_rows if max_rows is None else min(max_rows, n_rows)
     wanted = n_test_rows(n_used, test_size)
     rng = np.random.default_rng(key.child("test rows").seed_for("permutation"))
     if groups is None:
@@ -165,15 +132,15 @@ def n_test_rows(n_rows: int, test_size: int | float | None) -> int:
     (2000, 300, 100)
     """
     if test_size is None:
-        wanted = min(DEFAULT_TEST_ROWS, int(LARGEST_TEST_SHARE * n_rows))
+        wanted = min(DEFAULT_TEST_ROWS, int(MAX_TEST_SHARE * n_rows))
     elif isinstance(test_size, Integral):
         wanted = check_count("test_size", test_size, least=0)
     else:
         wanted = round(check_fraction("test_size", test_size, one=False) * n_rows)
-    if not 1 <= wanted <= n_rows - 2 * SMALLEST_SAMPLE:
+    if not 1 <= wanted <= n_rows - 2 * MIN_SAMPLE:
         raise ValueError(
             f"test_size={test_size!r} gives {wanted} test rows of {n_rows}: at least 1 is needed, "
-            f"and {2 * SMALLEST_SAMPLE} rows must remain to learn from."
+            f"and {2 * MIN_SAMPLE} rows must remain to learn from."
         )
     return wanted
 
@@ -184,18 +151,18 @@ def make_design(
     *,
     n_pairs: int,
     key: SharedKey,
-    options: Mapping[str, Any],
+    sample: str = "disjoint",
+    train_size: Any = None,
 ) -> AuditDesign:
     """Check the sizes and fix the design."""
-    sample: str = options["sample"]
-    train_size: Any = options["train_size"]
+    check_choice("sample", sample, SAMPLES)
     pool = len(rows.pool_units)
     unit = "rows" if rows.unit_of_row is None else "groups"
     largest = pool // 2 if sample == "disjoint" else pool
     size = largest if train_size is None else train_size
-    if not isinstance(size, Integral) or not SMALLEST_SAMPLE <= int(size) <= largest:
+    if not isinstance(size, Integral) or not MIN_SAMPLE <= int(size) <= largest:
         raise ValueError(
-            f"train_size={train_size!r}: each run needs between {SMALLEST_SAMPLE} and {largest} "
+            f"train_size={train_size!r}: each run needs between {MIN_SAMPLE} and {largest} "
             f"{unit}; {pool} {unit} are outside the test set."
         )
     check_count("n_pairs", n_pairs, least=2)

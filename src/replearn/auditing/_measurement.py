@@ -1,9 +1,8 @@
-"""What an audit measured: arrays of all pairs, and the numbers that follow from them."""
+"""What an audit measured: all contenders, and the numbers that follow from them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,202 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.auditing._columns import DataFacts, Subgroups
-from replearn.auditing._contenders import Contender, kind_of
+from replearn.auditing._contender_results import ContenderResult
 from replearn.auditing._design import AuditDesign
-from replearn.auditing._runs import ARRAYS, PairOutcome, stacked
+from replearn.auditing._judgement import MAX_PRICE, Judgement, judge
 from replearn.auditing._statistics import Estimate, mean_limits, row_limits
-from replearn.auditing._usefulness import Predictions, Usefulness, usefulness
-from replearn.binding.estimator import describe_estimator
-from replearn.bounds import halves_supremum
-from replearn.bounds.multiclass import agreement_probability
-from replearn.guarantees import Certificate
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class ContenderResult:
-    """All pairs of one contender.
-
-    Parameters
-    ----------
-    name : str
-        How the report calls it.
-    description : str
-        The estimator in words.
-    kind : str
-        The classes of the estimator and of the steps before it, without parameters.
-    truth : ndarray of int, shape (rows,)
-        True labels of the test rows, as places in the list of classes.
-    predictions : ndarray of int, shape (pairs, 2, rows)
-        Predictions of both runs, as places in the list of classes.
-    law, votes, probabilities, thresholds, predicted_flips : ndarray or None
-        As in a pair, with the pairs as first axis.
-    seconds : ndarray of shape (pairs, 2)
-        Processor seconds of one fit and prediction.
-    certificate : Certificate or None
-        Of the first run.
-    promises : tuple of str
-        Sentences of a certificate of another kind.
-    promised_as : str
-        Verdict of that certificate: "certified", "estimated" or "not certified".
-    incomparable : tuple of str
-        Why the runs of some pair are not comparable, if so.
-    in_front : tuple of str
-        Transformers that learn from data in front of a replicable estimator.
-    default_key : bool
-        Whether a replicable estimator has the default key.
-    remark : str
-        What a reader of the report should know.
-    measured_as : str
-        Where the audited estimator is not the one that ``fit`` would train: what it is.
-    notes : tuple of (str, int)
-        Warnings, and in how many pairs they were raised.
-    """
-
-    name: str
-    description: str
-    kind: str
-    truth: NDArray[np.intp]
-    predictions: NDArray[np.int32]
-    law: Floats | None = None
-    votes: Floats | None = None
-    probabilities: Floats | None = None
-    thresholds: Floats | None = None
-    predicted_flips: Floats | None = None
-    seconds: Floats = field(default_factory=lambda: np.zeros((0, 2)))
-    certificate: Certificate | None = None
-    promises: tuple[str, ...] = ()
-    promised_as: str = ""
-    incomparable: tuple[str, ...] = ()
-    in_front: tuple[str, ...] = ()
-    default_key: bool = False
-    remark: str = ""
-    measured_as: str = ""
-    notes: tuple[tuple[str, int], ...] = ()
-
-    @classmethod
-    def from_pairs(
-        cls, contender: Contender, truth: NDArray[np.intp], outcomes: list[PairOutcome]
-    ) -> ContenderResult:
-        """Put the pairs of one contender together."""
-        arrays = {name: stacked([getattr(o, name) for o in outcomes]) for name in ARRAYS}
-        certificates = [o.certificates for o in outcomes if o.certificates is not None]
-        return cls(
-            name=contender.name,
-            description=describe_estimator(contender.estimator)[0],
-            kind=kind_of(contender.estimator),
-            truth=truth,
-            **arrays,
-            seconds=np.array([outcome.seconds for outcome in outcomes]),
-            certificate=Certificate.from_json(certificates[0][0]) if certificates else None,
-            promises=outcomes[0].promises,
-            promised_as="".join(outcomes[0].verdict),
-            incomparable=_differences(certificates),
-            in_front=contender.learned_in_front,
-            default_key=contender.has_default_key,
-            remark=contender.remark,
-            measured_as=contender.measured_as,
-            notes=_counted([outcome.notes for outcome in outcomes]),
-        )
-
-    @cached_property
-    def key_flips(self) -> Floats:
-        """Whether the two predictions differed, shape (pairs, rows): under this very key."""
-        return (self.predictions[:, 0] != self.predictions[:, 1]).astype(np.float64)
-
-    @cached_property
-    def flips(self) -> Floats:
-        """Probability that the two runs differ, shape (pairs, rows), thresholds integrated out."""
-        if self.law is not None:
-            # theorem: pointwise-threshold
-            return np.abs(self.law[:, 0] - self.law[:, 1])
-        if self.votes is not None:
-            # theorem: multiclass-vote
-            return 1.0 - agreement_probability(self.votes[:, 0], self.votes[:, 1])
-        return self.key_flips
-
-    @cached_property
-    def right(self) -> Floats:
-        """Probability that a run predicts the true label, shape (pairs, 2, rows)."""
-        return self.answers(1 + int(max(self.truth.max(), self.predictions.max()))).right
-
-    @cached_property
-    def both_right(self) -> Floats:
-        """Probability that both runs predict the true label, shape (pairs, rows)."""
-        if self.law is not None:
-            return self.right.min(axis=1)
-        if self.votes is not None:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ratios = (self.votes / self.right[..., np.newaxis]).max(axis=1)
-                # theorem: multiclass-vote
-                shared = 1.0 / ratios.sum(axis=2)
-            return np.where(self.right.min(axis=1) > 0, shared, 0.0)
-        return self.right.prod(axis=1)
-
-    def answers(self, n_classes: int) -> Predictions:
-        """What every run predicted, thresholds integrated out, beside the truth."""
-        if self.law is not None:
-            shares = np.stack([1.0 - self.law, self.law], axis=-1)
-        elif self.votes is not None:
-            shares = self.votes
-        else:
-            shares = (self.predictions[..., np.newaxis] == np.arange(n_classes)).astype(np.float64)
-        return Predictions(self.truth, shares, self.probabilities)
-
-    @property
-    def frequency(self) -> Floats:
-        """Mean flips of each test row over pairs."""
-        return self.flips.mean(axis=0)
-
-    @property
-    def tail(self) -> float:
-        """How often the least stable row in a hundred changes."""
-        return float(np.quantile(self.frequency, 0.99))
-
-    def promise(self, design: AuditDesign) -> float | None:
-        """Largest flip probability of a row that the certificate allows for such pairs.
-
-        Two random halves of one file are not independent: their limit is a little larger than rho
-        (theorem: halves-of-one-file).
-        """
-        certificate = self.certificate
-        vote = None if certificate is None else certificate.design
-        if certificate is None or vote is None or certificate.task != "pointwise":
-            return None
-        if vote.request.runs != 2:
-            return None
-        if design.sample == "bootstrap" or design.independent_pairs:
-            return certificate.rho
-        if vote.law is None or vote.heavy is not None:
-            return None  # halves of one file: no limit is known
-        return max(certificate.rho or 0.0, halves_supremum(vote.law, vote.vote))
-
-
-def _counted(notes: list[tuple[str, ...]]) -> tuple[tuple[str, int], ...]:
-    """Count in how many pairs a warning was raised; other numbers in it make no other warning.
-
-    >>> _counted([("10 % differ", "11 % differ"), ("12 % differ",), ()])
-    (('10 % differ', 2),)
-    """
-    texts: dict[str, str] = {}
-    pairs: dict[str, set[int]] = {}
-    for pair, raised in enumerate(notes):
-        for text in raised:
-            kind = re.sub(r"\d[\d.,]*", "0", text)
-            texts.setdefault(kind, text)
-            pairs.setdefault(kind, set()).add(pair)
-    return tuple(sorted((texts[kind], len(where)) for kind, where in pairs.items()))
-
-
-def _differences(pairs: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return why the runs of some pair are not comparable, each reason once."""
-    reasons: dict[str, None] = {}
-    for one, two in pairs:
-        if one != two:
-            verdict = Certificate.from_json(one).comparable(Certificate.from_json(two))
-            reasons.update(dict.fromkeys(verdict.differences))
-    return tuple(reasons)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -221,7 +30,7 @@ class Measurement:
     contenders : tuple of ContenderResult
         In order; the first is the baseline.
     classes : tuple
-        The labels.
+        The labels; empty if the target is a quantity.
     test : ndarray of int
         Positions of the test rows in the file.
     clusters : ndarray of int or None
@@ -231,7 +40,7 @@ class Measurement:
     facts : DataFacts
         What the rows themselves show.
     shown_rows : ndarray of int
-        The least stable test rows, as places among the test rows.
+        The least stable test rows, as indices among the test rows.
     columns : tuple of str
         Names of the features.
     cells : tuple of tuple of str
@@ -244,8 +53,16 @@ class Measurement:
         How long the audit took in this process.
     delta : float, default=0.05
         Each pair of confidence limits fails with probability at most delta.
+    tolerance : float, default=None
+        Of a quantity: predictions that differ by at least so much have changed.
+    threshold : str, default=""
+        The rule by which the baseline decides, in words; empty: the most probable class.
+    max_price : float, default=0.01
+        The largest loss of accuracy, as a share, at which a contender is recommended.
     ignore : tuple of str, default=()
         Codes of findings that are not looked for.
+    not_measured : tuple of str, default=()
+        Contenders that were left out for lack of time.
     cut_short : tuple of str, default=()
         How far the audit got, where it is not as far as requested, in words.
     interrupted : bool, default=False
@@ -272,7 +89,11 @@ class Measurement:
     pairs_wanted: int
     wall_seconds: float
     delta: float = 0.05
+    tolerance: float | None = None
+    threshold: str = ""
+    max_price: float = MAX_PRICE
     ignore: tuple[str, ...] = ()
+    not_measured: tuple[str, ...] = ()
     cut_short: tuple[str, ...] = ()
     interrupted: bool = False
     reader: str = "python"
@@ -294,30 +115,14 @@ class Measurement:
         frequency, lower, upper = row_limits(self[name].flips, self.delta)
         return {"row": self.test, "frequency": frequency, "lower": lower, "upper": upper}
 
-    def usefulness(self, name: str) -> Usefulness:
+    def usefulness(self, name: str) -> Any:
         """How useful a contender's predictions are, with limits over pairs and rows."""
-        if name not in self._usefulness:
-            predictions = self[name].answers(len(self.classes))
-            self._usefulness[name] = usefulness(predictions, self.classes, self.mean)
-        return self._usefulness[name]
-
-    def most_stable(self, points: float) -> str:
-        """Name the contender whose 99 % row flips least, among those that are accurate enough.
-
-        They lose at most so many percentage points against the baseline, and are no constant;
-        of two whose 99 % rows are equal, the one with fewer flips on average.
-        """
-        told = {c.name: self.usefulness(c.name) for c in self.contenders}
-        least = told[self.contenders[0].name].accuracy.value - points / 100.0
-        useful = [c for c in self.contenders if not told[c.name].useless]
-        enough = [c for c in useful if told[c.name].accuracy.value >= least]
-        if not enough:
-            return self.contenders[0].name
-        return min(enough, key=lambda c: (c.tail, float(c.frequency.mean()))).name
+        return self.judgement[name].usefulness
 
     @cached_property
-    def _usefulness(self) -> dict[str, Usefulness]:
-        return {}
+    def judgement(self) -> Judgement:
+        """Each contender against the baseline, and which one to use."""
+        return judge(self)
 
     def mean(
         self,

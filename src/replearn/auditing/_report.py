@@ -1,4 +1,4 @@
-"""From the summary to text, Markdown and HTML: pure functions of plain values."""
+"""From the records to text, Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from replearn.auditing import _tables
-from replearn.auditing._statistics import percent, points
-from replearn.auditing._summary import rare_class
-from replearn.records.json import write_atomically
-from replearn.records.text import aligned, html_table, html_text, visible
+from replearn._version import __version__
+from replearn.auditing import _tables, _words
+from replearn.auditing._records import Report
+from replearn.auditing._statistics import as_json, percent, percent_range, points
+from replearn.auditing._usefulness import RegressionUsefulness
+from replearn.records import aligned, html_table, html_text, visible, write_atomically
 
 SCREEN = 100
 LONGEST_CELL = 40
 MARKDOWN_ROWS = 10
+PLOTTED = ("design", "judgement", "contenders", "instability")
 MAX_CELL_BYTES = 2_000_000
 """Features of the least stable rows take at most that much of the page."""
 
@@ -34,32 +36,45 @@ def save_report(path: str | os.PathLike[str], **writers: Callable[[], str]) -> N
     write_atomically(path, writers[ending]().rstrip("\n") + "\n")
 
 
-def findings_of(summary: dict[str, Any], status: str = "found") -> list[dict[str, Any]]:
-    """Return the findings of one status."""
-    return [finding for finding in summary["findings"] if finding["status"] == status]
+def to_text(report: Report, *, details: bool = False) -> str:
+    """Write the audit for a terminal: the first screen, and on request everything else."""
+    parts = _first_screen(report)
+    if details:
+        judgement = report.judgement
+        parts += [
+            _paragraph(*_words.by_need(judgement), *_words.verdict_sentences(judgement)),
+            _tables.design_sentence(report),
+            aligned(_tables.stability(report)),
+            _tables.guarantee_note(report),
+            aligned(_tables.usefulness(report)),
+            *_tables.remarks(report),
+            *(
+                f"{f.code} {f.title}: {' '.join(f.explanations)}\n  What to do: {f.remedy}"
+                for f in report.found
+            ),
+        ]
+    return visible("\n\n".join(map(_wrapped, filter(None, parts))))
 
 
-def to_text(summary: dict[str, Any]) -> str:
-    """Write the audit for a terminal: the verdict first."""
-    indices = _tables.frontier(summary)
-    parts = [
-        _tables.title(summary),
-        "\n".join([f"Verdict: {summary['verdict']['headline']}", *summary["verdict"]["others"]]),
-        _tables.needs_sentence(summary),
-        "\n".join(summary["verdict"]["advice"]),
-        _tables.shortage_sentence(summary),
-        _tables.design_sentence(summary),
-        aligned(_tables.stability(summary)),
-        _tables.guarantee_note(summary),
-        aligned(_tables.usefulness(summary)),
-        aligned(indices) if indices else "",
-        *_tables.remarks(summary),
-        *(
-            f"{f['code']} {f['title']}: {' '.join(f['explanations'])}\n  What to do: {f['remedy']}"
-            for f in findings_of(summary)
+def _first_screen(report: Report) -> list[str]:
+    """What a reader sees first: one number, one table, one recommendation."""
+    judgement = report.judgement
+    return [
+        _paragraph(_tables.title(report), _words.headline(judgement), _words.risk(judgement)),
+        aligned(_tables.overview(judgement)),
+        _paragraph(
+            _words.recommendation(judgement), _words.caution(judgement), _words.events(judgement)
+        ),
+        _paragraph(
+            _tables.shortage(report),
+            _tables.short_design(report),
+            _tables.findings_sentence(report),
         ),
     ]
-    return visible("\n\n".join(map(_wrapped, filter(None, parts))))
+
+
+def _paragraph(*sentences: str) -> str:
+    return "\n".join(filter(None, sentences))
 
 
 def _wrapped(part: str) -> str:
@@ -80,68 +95,81 @@ def _wrapped(part: str) -> str:
     return "\n".join(filled).replace("\u00a0", " ")
 
 
-def to_notebook(summary: dict[str, Any]) -> str:
+def to_notebook(report: Report) -> str:
     """Write the audit for a notebook cell; every text is escaped."""
-    lines = [(f["code"], f["title"], " ".join(f["explanations"])) for f in findings_of(summary)]
-    tables = [
-        html_table(_tables.design_sentence(summary), _tables.stability(summary), header=True),
-        html_table("How useful", _tables.usefulness(summary), header=True),
-        html_table("Findings", lines) if lines else "",
+    judgement = report.judgement
+    lines = [(f.code, f.title, " ".join(f.explanations)) for f in report.found]
+    texts = [
+        _words.risk(judgement),
+        _words.recommendation(judgement),
+        _words.caution(judgement),
+        _words.events(judgement),
+        _tables.shortage(report),
     ]
-    verdict = summary["verdict"]
-    others = "".join(f"<br>{html_text(text)}" for text in verdict["others"])
-    head = f"<p><strong>{html_text(verdict['headline'])}</strong>{others}</p>"
-    return head + "".join(tables)
+    return "".join(
+        [
+            f"<p><strong>{html_text(_words.headline(judgement))}</strong></p>",
+            html_table(_tables.design_sentence(report), _tables.overview(judgement), header=True),
+            *(f"<p>{html_text(text)}</p>" for text in filter(None, texts)),
+            html_table("How useful", _tables.usefulness(report), header=True),
+            html_table("Findings", lines) if lines else "",
+        ]
+    )
 
 
-def to_markdown(summary: dict[str, Any]) -> str:
+def to_markdown(report: Report) -> str:
     """Write the audit as Markdown; texts from the data are escaped."""
-    stable = _tables.stability(summary)
-    useful = _tables.usefulness(summary)
-    indices = _tables.frontier(summary)
+    judgement = report.judgement
+    details = [*_words.by_need(judgement), *_words.verdict_sentences(judgement)]
     parts = [
-        f"# {markdown_text(_tables.title(summary))}",
-        f"**{markdown_text(summary['verdict']['headline'])}**",
-        "\n".join(f"- {markdown_text(text)}" for text in summary["verdict"]["others"]),
-        markdown_text(_tables.needs_sentence(summary)),
-        "\n".join(f"- {markdown_text(text)}" for text in summary["verdict"]["advice"]),
-        markdown_text(_tables.shortage_sentence(summary)),
-        markdown_text(_tables.design_sentence(summary)),
+        f"# {markdown_text(_tables.title(report))}",
+        f"**{markdown_text(_words.headline(judgement))}**",
+        markdown_text(_words.risk(judgement)),
+        _right_aligned(_tables.overview(judgement)),
+        markdown_text(_words.recommendation(judgement)),
+        markdown_text(_words.caution(judgement)),
+        markdown_text(_words.events(judgement)),
+        markdown_text(_tables.shortage(report)),
+        markdown_text(_tables.design_sentence(report)),
+        "## Details",
+        "\n".join(f"- {markdown_text(text)}" for text in details),
         "## How stable",
-        markdown_table(stable, "|---|" + "---:|" * (len(stable[0]) - 1)),
-        markdown_text(_tables.guarantee_note(summary)),
+        _right_aligned(_tables.stability(report)),
+        markdown_text(_tables.guarantee_note(report)),
         "## How useful",
-        markdown_table(useful, "|---|" + "---:|" * (len(useful[0]) - 1)),
-        "## Accuracy against stability" if indices else "",
-        markdown_table(indices, "|---|" + "---:|" * 3 + "---|") if indices else "",
-        *map(markdown_text, _tables.remarks(summary)),
+        _right_aligned(_tables.usefulness(report)),
+        *map(markdown_text, _tables.remarks(report)),
         "## Findings",
-        *_markdown_findings(summary),
+        *_markdown_findings(report),
         "## Least stable rows",
-        _markdown_rows(summary),
+        _markdown_rows(report),
     ]
     return "\n\n".join(filter(None, parts))
 
 
-def _markdown_findings(summary: dict[str, Any]) -> list[str]:
+def _right_aligned(lines: _tables.Lines) -> str:
+    return markdown_table(lines, "|---|" + "---:|" * (len(lines[0]) - 1))
+
+
+def _markdown_findings(report: Report) -> list[str]:
     parts = [
-        f"- **{f['code']} {f['title']}** ({f['severity']}). "
-        f"{markdown_text(' '.join(f['explanations']))} {f['remedy']}"
-        for f in findings_of(summary)
+        f"- **{f.code} {f.title}** ({f.severity}). "
+        f"{markdown_text(' '.join(f.explanations))} {f.remedy}"
+        for f in report.found
     ]
     passed, others = (
-        ", ".join(f["code"] for f in findings_of(summary, status)) or "none"
+        ", ".join(f.code for f in report.findings if f.status == status) or "none"
         for status in ("passed", "not applicable")
     )
     return [*parts, f"Passed: {passed}. Not applicable: {others}."]
 
 
-def _markdown_rows(summary: dict[str, Any]) -> str:
-    names = [c["name"] for c in summary["contenders"]]
+def _markdown_rows(report: Report) -> str:
+    names = [c.name for c in report.contenders]
     lines = [["row", "label", *names]]
-    for row in summary["least_stable_rows"][:MARKDOWN_ROWS]:
-        flips = [percent(row["flips"][name]["estimate"], 0) for name in names]
-        lines.append([str(row["row"]), row["label"], *flips])
+    for row in report.least_stable_rows[:MARKDOWN_ROWS]:
+        flips = [percent(row.flips[name].value, 0) for name in names]
+        lines.append([str(row.row), row.label, *flips])
     return markdown_table(lines, "|---:|---|" + "---:|" * len(names))
 
 
@@ -188,7 +216,7 @@ def _with_visible_texts(value: Any) -> Any:
     )
 
 
-def to_html(summary: dict[str, Any], *, values: bool = True) -> str:
+def to_html(report: Report, *, values: bool = True) -> str:
     """Write the audit as one self-contained HTML page, with or without the rows' features."""
     try:
         import jinja2
@@ -200,23 +228,33 @@ def to_html(summary: dict[str, Any], *, values: bool = True) -> str:
         ) from error
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     environment.filters["percent"] = lambda value, digits=2: _unbroken(percent(value, digits))
-    environment.filters.update(unbroken=_unbroken, points=points, short=_short)
-    template = environment.from_string(_asset("report.html"))
-    plots = {name: summary[name] for name in ("design", "contenders", "instability")}
-    page = template.render(
-        **summary,
+    environment.filters.update(unbroken=_unbroken, points=points, short=_short, range=_range)
+    plots = {name: as_json(getattr(report, name)) for name in PLOTTED}
+    page = environment.from_string(_asset("report.html")).render(
+        **vars(report),
+        replearn=__version__,
         values=values,
-        fitting=columns_that_fit(summary) if values else 0,
-        stability=_tables.stability(summary),
-        frontier=_tables.frontier(summary),
-        title=_tables.title(summary),
-        head_items=_tables.head_items(summary),
-        words=glossary(summary),
-        rares=[rare_class(c["usefulness"]) for c in summary["contenders"]],
-        guarantee_note=_tables.guarantee_note(summary),
-        remarks=_tables.remarks(summary),
-        shortage=_tables.shortage_sentence(summary),
-        sentence=_tables.design_sentence(summary),
+        fitting=columns_that_fit(report) if values else 0,
+        headline=_words.headline(report.judgement),
+        recommendation=_words.recommendation(report.judgement),
+        risk=_words.risk(report.judgement),
+        caution=_words.caution(report.judgement),
+        events=_words.events(report.judgement),
+        by_need=_words.by_need(report.judgement),
+        sentences=_words.verdict_sentences(report.judgement),
+        overview=_tables.overview(report.judgement),
+        stability=_tables.stability(report),
+        errors=_tables.usefulness(report) if report.judgement.tolerance is not None else None,
+        score_text=_words.score_text,
+        title=_tables.title(report),
+        head_items=_tables.head_items(report, __version__),
+        words=glossary(report),
+        guarantee_note=_tables.guarantee_note(report),
+        remarks=_tables.remarks(report),
+        shortage=_tables.shortage(report),
+        sentence=_tables.design_sentence(report),
+        short_design=_tables.short_design(report),
+        found_sentence=_tables.findings_sentence(report),
         style=markupsafe.Markup(_asset("report.css")),
         script=markupsafe.Markup(_asset("report.js")),
         data=markupsafe.Markup(script_json(plots)),
@@ -224,21 +262,25 @@ def to_html(summary: dict[str, Any], *, values: bool = True) -> str:
     return visible(page)
 
 
-def columns_that_fit(summary: dict[str, Any]) -> int:
+def columns_that_fit(report: Report) -> int:
     """Count the columns that the page can show for all its rows within its budget."""
     used = 0
-    for index, name in enumerate(summary["columns"]):
-        cells = [_short(row["cells"][index]) for row in summary["least_stable_rows"]]
+    for index, name in enumerate(report.columns):
+        cells = [_short(row.cells[index]) for row in report.least_stable_rows]
         used += sum(len(html.escape(text).encode()) for text in cells)
         used += len(cells) * (len(html.escape(_short(name)).encode()) + len("<b></b> <br>"))
         if used > MAX_CELL_BYTES:
             return index
-    return len(summary["columns"])
+    return len(report.columns)
 
 
 def _unbroken(text: str) -> str:
     """Keep a percent sign with its number at the end of a line."""
     return text.replace(" %", "\u00a0%")
+
+
+def _range(estimate: Any, digits: int = 2) -> str:
+    return _unbroken(percent_range(estimate.lower, estimate.upper, digits))
 
 
 def _short(text: str) -> str:
@@ -255,11 +297,21 @@ def _asset(name: str) -> str:
 WORDS = {
     "contender": (
         "Contender",
-        "One way to train: “baseline” is the model as it is, “bagging” the mean of five "
-        "models, “replicable” a vote of many models that share a key.",
+        "One way to train: “baseline” is the model as it is, “bagging” the mean of five models, "
+        "“score thresholds” and “replicable” many models that share a key, “incumbent” a model "
+        "that keeps the predictions of the old one where it is not sure.",
+    ),
+    "needs": (
+        "Needs",
+        "What this contender requires besides the data: nothing, the old model, or a key that all "
+        "runs share.",
+    ),
+    "verdict": (
+        "Verdict",
+        "Worth it: fewer predictions change, beyond chance, at a price of at most {price}.",
     ),
     "changed": (
-        "Changed predictions",
+        "Predictions that change",
         "Share of test rows whose prediction differs between two trainings on different rows "
         "of the same data: the average over {pairs} pairs of trainings and {rows} test rows.",
     ),
@@ -283,10 +335,11 @@ WORDS = {
     ),
     "guarantee": (
         "Guarantee",
-        "What the certificate promises for each row before any data are seen: an average over "
+        "What the certificate guarantees for each row before any data are seen: an average over "
         "keys and samples. It is no limit for the single worst row of a measurement.",
     ),
     "seconds": ("Seconds", "Processor seconds of one training with its predictions."),
+    "score": ("{score}", "{meaning}"),
     "accuracy": ("Accuracy", "Share of right predictions among the test rows."),
     "balanced": (
         "Balanced accuracy",
@@ -300,11 +353,11 @@ WORDS = {
     ),
     "recall": (
         "{found}",
-        "Recall: share of the rows of {which} that are predicted as such.",
+        "Share of the rows of {which} that are predicted as such.",
     ),
     "precision": (
-        "Right when said",
-        "Precision: when {which} is predicted, how often that is right.",
+        "Precision",
+        "When {which} is predicted, how often that is right.",
     ),
     "brier": (
         "Brier score",
@@ -317,18 +370,47 @@ WORDS = {
 }
 """Word and hint by key; in braces what belongs to one audit."""
 
+SCORES = {
+    "accuracy": "Share of right predictions among the test rows.",
+    "AUC": "Chance that a row of the rarer class gets a higher risk than another: 0.5 is a coin "
+    "toss, 1 is perfect. Where a class is rare, accuracy says little.",
+}
+OF_CLASSES = ("accuracy", "balanced", "auc", "recall", "precision", "brier", "log_loss")
+OF_NUMBERS = {
+    "changed": (
+        "Predictions that change",
+        "Share of test rows whose two predictions differ by {tolerance} or more: the average over "
+        "{pairs} pairs of trainings and {rows} test rows.",
+    ),
+    "score": (
+        "R²",
+        "Share of the variance of the test rows that the predictions explain: 1 is perfect, 0 is "
+        "no better than the mean.",
+    ),
+}
+"""Words of audits of a quantity, and those that they do not use."""
 
-def glossary(summary: dict[str, Any]) -> dict[str, tuple[str, str]]:
+
+def glossary(report: Report) -> dict[str, tuple[str, str]]:
     """Return word and hint by key, with the sizes of this audit."""
-    design = summary["design"]
-    useful = summary["contenders"][0]["usefulness"]
-    rare = rare_class(useful)["label"]
-    several = len(useful["classes"]) > 2
-    own = {
-        "pairs": design["n_pairs"],
-        "rows": f"{design['n_test']:,}",
-        "level": f"{100 - 100 * design['delta']:.0f} %",
-        "found": "Lowest recall" if several else f"Found: {rare}",
-        "which": "the class that is found least often" if several else f"the rarer class, {rare!r}",
+    useful = report.contenders[0].usefulness
+    names = {
+        "pairs": f"{report.design.n_pairs}",
+        "price": f"{100 * report.judgement.max_price:g} % of accuracy",
+        "rows": f"{report.design.n_test:,}",
+        "tolerance": f"{report.judgement.tolerance or 0:g}",
+        "level": f"{100 - 100 * report.design.delta:.0f} %",
     }
-    return {key: (word.format(**own), hint.format(**own)) for key, (word, hint) in WORDS.items()}
+    if isinstance(useful, RegressionUsefulness):
+        words = {key: pair for key, pair in WORDS.items() if key not in OF_CLASSES} | OF_NUMBERS
+    else:
+        words = WORDS
+        rare = str(useful.shown.label)
+        names |= {"found": f"Recall (class {rare})", "which": f"the rarer class, {rare!r}"}
+        score = report.judgement.baseline.scores[0].name
+        names |= {"score": score[0].upper() + score[1:], "meaning": SCORES[score]}
+        if len(useful.classes) > 2:
+            names |= {"found": "Lowest recall", "which": "the class that is found least often"}
+    return {
+        key: (word.format(**names), hint.format(**names)) for key, (word, hint) in words.items()
+    }

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from replearn.auditing import _report, _summary
+from replearn.auditing import _records, _report
 from replearn.auditing._checks import OF_RUNS_AND_FILE, Finding
+from replearn.auditing._judgement_checks import OF_JUDGEMENT
 from replearn.auditing._measurement import Measurement
-from replearn.auditing._verdict import OF_USEFULNESS
-from replearn.records.checks import check_choice, check_fraction
-from replearn.records.json import pretty_json
-from replearn.tables.rows import import_pandas
+from replearn.records import check_choice, check_fraction, pretty_json
+from replearn.tables import import_pandas
 
-CHECKS = (*OF_RUNS_AND_FILE, *OF_USEFULNESS)
+CHECKS = (*OF_RUNS_AND_FILE, *OF_JUDGEMENT)
 """All checks, in the order of their codes."""
 
 READERS = ("python", "command")
@@ -34,6 +32,7 @@ class AuditResult(Measurement):
         self,
         *,
         delta: float | None = None,
+        max_price: float | None = None,
         ignore: Sequence[str] | None = None,
         about: Mapping[str, str] | None = None,
         reader: str | None = None,
@@ -44,6 +43,9 @@ class AuditResult(Measurement):
         ----------
         delta : float, default=None
             Each pair of confidence limits fails with probability at most delta (0.05 at first).
+        max_price : float, default=None
+            The largest loss of accuracy (of balanced accuracy), as a share, at which a contender is
+            recommended (0.01 at first).
         ignore : sequence of str, default=None
             Codes of findings that are not looked for.
         about : dict of str to str, default=None
@@ -59,6 +61,9 @@ class AuditResult(Measurement):
         return dataclasses.replace(
             self,
             delta=self.delta if delta is None else check_fraction("delta", delta, one=False),
+            max_price=self.max_price
+            if max_price is None
+            else check_fraction("max_price", max_price, zero=True),
             ignore=self.ignore if ignore is None else _checked_codes(ignore),
             about=self.about if about is None else dict(about),
             reader=self.reader if reader is None else check_choice("reader", reader, READERS),
@@ -70,8 +75,9 @@ class AuditResult(Measurement):
         return tuple(check.run(self) for check in CHECKS)
 
     @cached_property
-    def _values(self) -> dict[str, Any]:
-        return _summary.summarize(self, self.findings)
+    def report(self) -> _records.Report:
+        """All numbers of the reports, as typed records."""
+        return _records.make_report(self, self.findings)
 
     def to_dict(self, *, timings: bool = True, values: bool = True) -> dict[str, Any]:
         """Return everything as JSON values; the schema is documented.
@@ -88,14 +94,7 @@ class AuditResult(Measurement):
         dict
             See the page on the schema.
         """
-        items = copy.deepcopy(self._values)
-        if not timings:
-            del items["timings"]
-        if not values:
-            items["columns"] = []
-            for row in items["least_stable_rows"]:
-                row["cells"] = []
-        return items
+        return _records.to_dict(self.report, timings=timings, values=values)
 
     def to_json(self, *, timings: bool = True, values: bool = True) -> str:
         """Return everything as JSON text; parameters as in `to_dict`."""
@@ -103,7 +102,7 @@ class AuditResult(Measurement):
 
     def to_markdown(self) -> str:
         """Return a short report for a pull request or a wiki."""
-        return _report.to_markdown(self._values)
+        return _report.to_markdown(self.report)
 
     def to_html(self, *, values: bool = True) -> str:
         """Return the report as one self-contained HTML page (needs jinja2).
@@ -111,15 +110,15 @@ class AuditResult(Measurement):
         Parameters
         ----------
         values : bool, default=True
-            Whether the features of the least stable rows are shown. False: only their places in
-            the file, for reports that are passed on.
+            Whether the features of the least stable rows are shown. False: only their row
+            numbers, for reports that are passed on.
 
         Returns
         -------
         str
             Opens from disk; nothing is loaded from a network.
         """
-        return _report.to_html(self._values, values=values)
+        return _report.to_html(self.report, values=values)
 
     def save(self, path: str | os.PathLike[str], *, values: bool = True) -> None:
         """Write the report; the ending .html, .json or .md says how.
@@ -138,19 +137,36 @@ class AuditResult(Measurement):
             md=self.to_markdown,
         )
 
+    def to_text(self, *, details: bool = False) -> str:
+        """Return the report for a terminal, as ``print(result)`` shows it.
+
+        Parameters
+        ----------
+        details : bool, default=False
+            Whether to add every table and finding.
+
+        Returns
+        -------
+        str
+            The headline, a table, a recommendation; then the details.
+        """
+        return _report.to_text(self.report, details=details)
+
     def frame(self) -> Any:
         """Return a pandas DataFrame with one line per contender."""
-        return import_pandas().DataFrame(_summary.contender_lines(self._values))
+        return import_pandas().DataFrame(
+            [_records.flat_line(self.report, contender) for contender in self.report.contenders]
+        )
 
     def __repr__(self) -> str:
         names = ", ".join(c.name for c in self.contenders)
         return f"AuditResult({names}; {self.design.n_pairs} pairs, {self.design.n_test} test rows)"
 
     def __str__(self) -> str:
-        return _report.to_text(self._values)
+        return self.to_text()
 
     def _repr_html_(self) -> str:
-        return _report.to_notebook(self._values)
+        return _report.to_notebook(self.report)
 
 
 def _checked_codes(ignore: Sequence[str]) -> tuple[str, ...]:

@@ -21,14 +21,20 @@ from sklearn.pipeline import Pipeline
 
 from replearn.auditing._contenders import Contender, prepare
 from replearn.auditing._design import AuditDesign, Rows, draw_pair
-from replearn.binding.estimator import describe_estimator
-from replearn.bounds.multiclass import class_weights
+from replearn.binding import describe_estimator
+from replearn.bounds import class_weights
 from replearn.exceptions import NotCertifiedWarning
-from replearn.execution import RunContext, fit_in_context, one_thread
-from replearn.execution.plugins import predict_labels, predict_probabilities
+from replearn.execution import (
+    RunContext,
+    fit_in_context,
+    one_thread,
+    predict_labels,
+    predict_probabilities,
+)
 from replearn.guarantees import Certificate
+from replearn.learners import PointwiseReplicableRegressor, fitted_threshold
 from replearn.randomness import SharedKey
-from replearn.records.json import (
+from replearn.records import (
     claim_folder,
     digest_of,
     read_manifest,
@@ -38,7 +44,10 @@ from replearn.records.json import (
 )
 from replearn.tables import n_rows, take_rows
 
-ARRAYS = ("predictions", "law", "votes", "probabilities", "thresholds", "predicted_flips")
+ARRAYS = (
+    *("predictions", "law", "votes", "probabilities", "thresholds", "predicted_flips"),
+    *("values", "reported"),
+)
 LONGEST_NOTE = 400
 LONGEST_GROUP = 60
 MANIFEST = "audit.json"
@@ -54,7 +63,7 @@ class Task:
     contenders: list[Contender]
     X: Any
     labels: NDArray[Any]
-    classes: NDArray[Any]
+    classes: NDArray[Any] | None  # None: the target is a quantity
     groups: NDArray[Any] | None
     rows: Rows
     design: AuditDesign
@@ -86,7 +95,7 @@ class Task:
             "version": MANIFEST_VERSION,
             "contenders": [[c.name, *describe_estimator(c.estimator)] for c in self.contenders],
             "data": digest,
-            "classes": [str(label) for label in self.classes.tolist()],
+            "classes": [] if self.classes is None else list(map(str, self.classes.tolist())),
             "design": design,
         }
 
@@ -104,7 +113,7 @@ class Job:
     key: SharedKey
     samples: list[Sample]
     points: Any
-    classes: NDArray[Any]
+    classes: NDArray[Any] | None
     deadline: float | None  # on the monotonic clock, which all processes share
 
 
@@ -112,22 +121,25 @@ class Job:
 class PairOutcome:
     """What two runs predicted for the test rows; the first axis of the arrays is the run."""
 
-    predictions: NDArray[np.int32]  # places in the list of classes
+    predictions: NDArray[np.int32] | None = None  # indices in the list of classes
     law: NDArray[np.float64] | None = None  # two classes: probability of the second one
     votes: NDArray[np.float64] | None = None  # more classes: chance of each prediction over keys
     probabilities: NDArray[np.float64] | None = None
     thresholds: NDArray[np.float64] | None = None  # the rows' own, under the contender's key
     predicted_flips: NDArray[np.float64] | None = None  # what each run estimated of the other
+    values: NDArray[np.float64] | None = None  # of a quantity: predictions before rounding
+    reported: NDArray[np.float64] | None = None  # of a quantity: predictions
     seconds: tuple[float, ...] = ()  # processor seconds of fit and prediction
     certificates: tuple[str, ...] | None = None  # JSON of both
     promises: tuple[str, ...] = ()  # sentences of a certificate of another task
     verdict: tuple[str, ...] = ()  # of a certificate of another task: certified, estimated, ...
     notes: tuple[str, ...] = ()  # warnings, each once
+    decision_thresholds: tuple[float, ...] = ()  # of the runs that have one
 
     def to_bytes(self) -> bytes:
         """Return the bytes of an npz file."""
         present = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
-        texts = ("seconds", "certificates", "promises", "verdict", "notes")
+        texts = ("seconds", "certificates", "promises", "verdict", "notes", "decision_thresholds")
         words = json.dumps({name: getattr(self, name) for name in texts})
         buffer = io.BytesIO()
         np.savez_compressed(buffer, words=np.array(words), **present)
@@ -190,7 +202,7 @@ def run_pair(job: Job) -> PairOutcome:
     """
     with one_thread(), warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("default")
-        # Told by the certificate and by a finding.
+        # The certificate and a finding say it.
         warnings.simplefilter("ignore", NotCertifiedWarning)
         runs = []
         in_use = None
@@ -208,6 +220,7 @@ def run_pair(job: Job) -> PairOutcome:
         promises=runs[0]["promises"],
         verdict=runs[0].get("verdict", ()),
         notes=tuple(sorted(notes)),
+        decision_thresholds=tuple(run["threshold"] for run in runs if run.get("threshold")),
     )
 
 
@@ -231,35 +244,41 @@ def stacked(parts: list[Any]) -> Any:
 def _run(job: Job, sample: Sample, in_use: Any) -> tuple[dict[str, Any], Any]:
     """Return what one run predicts, and its model, which the next one may succeed."""
     model = prepare(job.contender, job.key, job.pair)
-    if job.contender.succeeds:
+    if job.contender.succeeds and in_use is not None:
         model.set_params(incumbent=in_use)
     start = time.process_time()
     X, labels, groups = sample
-    one_class = bool((labels == labels[0]).all())
-    if one_class and job.contender.replicable_part is None:
+    classes = job.classes
+    one_class = classes is not None and bool((labels == labels[0]).all())
+    if classes is not None and one_class and job.contender.replicable_part is None:
         # A sample without a second class: most classifiers refuse it; the prediction is plain.
-        code = np.searchsorted(job.classes, labels[0])
+        code = np.searchsorted(classes, labels[0])
         predictions = np.full(n_rows(job.points), code, dtype=np.int32)
         plain = {"predictions": predictions, "seconds": 0.0, "certificate": None, "promises": ()}
         return plain, None
-    if one_class:  # which a replicable estimator refuses unless it is told the others
-        _name_classes(model, job.classes)
+    if one_class:  # a replicable estimator requires the names of the others
+        _name_classes(model, classes)
     extra = {}
     if groups is not None and "groups" in inspect.signature(model.fit).parameters:
         extra["groups"] = groups
     fit_in_context(model, X, labels, RunContext(deadline=job.deadline), **extra)
-    predict = _predict_replicable if job.contender.is_replicable else _predict
-    outcome = predict(model, job.classes, job.points)
+    if classes is None:
+        outcome = _predict_numbers(model, job.points)
+    else:
+        predict = _predict_replicable if job.contender.is_replicable else _predict
+        outcome = predict(model, classes, job.points)
     seconds = time.process_time() - start
-    return {**outcome, "seconds": seconds, **_certificate_of(model)}, model
+    threshold = fitted_threshold(model) or getattr(model, "threshold_", None)
+    found = {**outcome, "seconds": seconds, "threshold": threshold, **_certificate_of(model)}
+    return found, model
 
 
 def _last_step(model: Any) -> Any:
     return model.steps[-1][1] if isinstance(model, Pipeline) else model
 
 
-def _name_classes(model: Any, classes: NDArray[Any]) -> None:
-    """Tell a replicable estimator the classes of the whole file."""
+def _name_classes(model: Any, classes: NDArray[Any] | None) -> None:
+    """Set the classes of the whole file, where a replicable estimator has none."""
     last = _last_step(model)
     if hasattr(last, "shared_key") and getattr(last, "classes", 0) is None:
         last.set_params(classes=classes)
@@ -290,6 +309,17 @@ def _predict(model: Any, classes: NDArray[Any], points: Any) -> dict[str, Any]:
         outcome["probabilities"] = np.zeros((len(values), len(classes)))
         outcome["probabilities"][:, np.searchsorted(classes, model.classes_)] = values
     return outcome
+
+
+def _predict_numbers(model: Any, points: Any) -> dict[str, Any]:
+    reported = np.asarray(model.predict(points), dtype=np.float64)
+    if not isinstance(model, PointwiseReplicableRegressor):
+        return {"values": reported, "reported": reported}
+    return {
+        "values": model.block_mean(points),
+        "reported": reported,
+        "predicted_flips": model.flip_probability(points),
+    }
 
 
 def _predict_replicable(model: Any, classes: NDArray[Any], points: Any) -> dict[str, Any]:

@@ -11,14 +11,17 @@ pair share the two training samples, so nothing here treats rows of a pair as in
 
 from __future__ import annotations
 
+import dataclasses
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from replearn.bounds import binomial_limits
-from replearn.bounds.numeric import kl_lower, kl_upper
+from replearn.bounds import binomial_limits, kl_lower, kl_upper
 
 Floats = NDArray[np.float64]
 FEW_ROWS = 30
@@ -46,6 +49,15 @@ def points(value: float, digits: int = 2) -> str:
     return f"{100 * value:+.{digits}f}".replace("-", "−")
 
 
+def percent_range(lower: float, upper: float, digits: int = 1) -> str:
+    """Write two shares in percent.
+
+    >>> percent_range(0.13, 0.44, 0)
+    '13 to 44 %'
+    """
+    return f"{100 * lower:.{digits}f} to {100 * upper:.{digits}f} %"
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A measured number with its confidence limits.
@@ -62,9 +74,21 @@ class Estimate:
     lower: float
     upper: float
 
-    def to_dict(self) -> dict[str, float]:
-        """Return the three numbers as JSON values."""
-        return {"estimate": self.value, "lower": self.lower, "upper": self.upper}
+    def percent(self, digits: int = 1) -> str:
+        """Write a share and its limits in percent.
+
+        >>> Estimate(0.2, 0.13, 0.44).percent(0)
+        '20 % (13 to 44 %)'
+        """
+        return f"{percent(self.value, digits)} ({percent_range(self.lower, self.upper, digits)})"
+
+    def number(self, digits: int = 3) -> str:
+        """Write a number and its limits.
+
+        >>> Estimate(0.738, 0.7, 0.77).number()
+        '0.738 (0.700 to 0.770)'
+        """
+        return f"{self.value:.{digits}f} ({self.lower:.{digits}f} to {self.upper:.{digits}f})"
 
     def __format__(self, digits: str) -> str:
         digits = digits or ".2%"
@@ -74,9 +98,48 @@ class Estimate:
         return format(self, "")
 
 
-def as_json(estimate: Estimate | None) -> dict[str, float] | None:
-    """Return an estimate as JSON values, if there is one."""
-    return None if estimate is None else estimate.to_dict()
+@dataclass(frozen=True)
+class GroupFlips(Estimate):
+    """Share of predictions that change among the rows of one subgroup, with limits.
+
+    Parameters
+    ----------
+    value, lower, upper : float
+        The share and its limits.
+    subgroup, level : str
+        The column, and its value that these rows have.
+    rows : int
+        Number of these rows.
+    """
+
+    subgroup: str
+    level: str
+    rows: int
+
+    @property
+    def name(self) -> str:
+        """The subgroup and its value."""
+        return f"{self.subgroup} = {self.level}"
+
+
+def as_json(value: Any) -> Any:
+    """Turn records into JSON values; labels of other types become text.
+
+    >>> as_json(GroupFlips(0.5, 0.25, 0.75, "town", "Ulm", 12))["estimate"]
+    0.5
+    """
+    if dataclasses.is_dataclass(value):
+        named = {f.name: as_json(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {"estimate": named.pop("value"), **named} if isinstance(value, Estimate) else named
+    if isinstance(value, Mapping):
+        return {str(name): as_json(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(item) for item in value]
+    try:
+        json.dumps(value)
+    except TypeError:
+        return str(value)
+    return value
 
 
 def mean_limits(
@@ -222,22 +285,35 @@ def _mean_of_top(pick: Floats, judge: Floats, count: int) -> float:
     return float(judge[np.argsort(-pick, kind="stable")[:count]].mean())
 
 
-def reliability(predicted: Floats, observed: Floats, edges: tuple[float, ...]) -> list[dict]:
+@dataclass(frozen=True)
+class ReliabilityBin:
+    """Predicted and observed flip probability of the predictions in one bin."""
+
+    lower: float
+    upper: float
+    count: int
+    predicted: float
+    observed: float
+
+
+def reliability(
+    predicted: Floats, observed: Floats, edges: tuple[float, ...]
+) -> tuple[ReliabilityBin, ...]:
     """Compare predicted with observed flip probabilities, bin by bin; empty bins are left out.
 
     >>> bins = reliability(np.array([[0.0, 0.4]]), np.array([[0.0, 1.0]]), (0.1,))
-    >>> [b["observed"] for b in bins]
+    >>> [b.observed for b in bins]
     [0.0, 1.0]
     """
     bounds = (0.0, *edges, 1.0)
     indices = np.digitize(predicted, edges)
-    return [
-        {
-            "from": bounds[index],
-            "to": bounds[index + 1],
-            "count": int(np.count_nonzero(indices == index)),
-            "predicted": float(predicted[indices == index].mean()),
-            "observed": float(observed[indices == index].mean()),
-        }
+    return tuple(
+        ReliabilityBin(
+            lower=bounds[index],
+            upper=bounds[index + 1],
+            count=int(np.count_nonzero(indices == index)),
+            predicted=float(predicted[indices == index].mean()),
+            observed=float(observed[indices == index].mean()),
+        )
         for index in np.unique(indices)
-    ]
+    )

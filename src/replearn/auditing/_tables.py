@@ -2,40 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from replearn.auditing._statistics import percent, points
-from replearn.auditing._summary import rare_class
+from replearn.auditing import _words
+from replearn.auditing._judgement import Judgement
+from replearn.auditing._records import CertificateRecord, ContenderRecord, Report
+from replearn.auditing._statistics import Estimate, percent
+from replearn.auditing._usefulness import NoModel, RegressionUsefulness
 
 Lines = list[tuple[str, ...]]
+SHOWN_FINDINGS = 2
+"""Findings that the first screen names; the others are counted."""
 
 
-def stability(summary: dict[str, Any]) -> Lines:
-    """Return the table of changed predictions, header first."""
-    seconds = summary.get("timings", {}).get("seconds_per_run", {})
-    lines: Lines = [
-        (
-            "contender",
-            "changed predictions",
-            "limits",
-            "1 row in 100",
-            "worst row",
-            "guarantee",
-            "s per run",
-        )
-    ]
-    for c in summary["contenders"]:
-        rate = c["flip_rate"]
-        rows = c["row_flips"]
+def overview(judgement: Judgement) -> Lines:
+    """Return the table of the first screen, header first: five columns."""
+    score = judgement.baseline.scores[0].name
+    lines: Lines = [("contender", "needs", "predictions that change", score, "verdict")]
+    for judged in judgement.contenders:
+        name = f"{judged.name} *" if judged.name == judgement.recommended else judged.name
         lines.append(
             (
-                c["name"],
-                percent(rate["estimate"]),
-                f"{percent(rate['lower'])} to {percent(rate['upper'])}",
-                at_least(rows["p99"]["estimate"]),
-                percent(rows["max"]["estimate"], 0),
+                name,
+                judged.needs,
+                judged.changed.percent(),
+                _words.score_text(judged.scores[0]),
+                _words.verdict(judged),
+            )
+        )
+    return lines
+
+
+def stability(report: Report) -> Lines:
+    """Return the table of changed predictions, header first."""
+    lines: Lines = [
+        ("contender", "changed predictions", "1 row in 100", "worst row", "guarantee", "s per run")
+    ]
+    seconds = report.timings.seconds_per_run
+    for c in report.contenders:
+        lines.append(
+            (
+                c.name,
+                c.flip_rate.percent(2),
+                at_least(c.row_flips.p99.value),
+                percent(c.row_flips.max.value, 0),
                 guarantee(c),
-                f"{seconds[c['name']]:.2f}" if c["name"] in seconds else "",
+                f"{seconds[c.name]:.2f}",
             )
         )
     return lines
@@ -46,165 +56,151 @@ def at_least(value: float) -> str:
     return f"{percent(value, 0)} or more" if value > 0 else "0 %"
 
 
-def usefulness(summary: dict[str, Any]) -> Lines:
+def usefulness(report: Report) -> Lines:
     """Return the table of right predictions, header first, no model at all last."""
-    first = summary["contenders"][0]["usefulness"]
-    several = len(first["classes"]) > 2
-    rarest = repr(first["rarest_class"])
-    found = ("lowest recall", "precision there") if several else (f"{rarest} found", "precision")
+    first = report.contenders[0].usefulness
+    if isinstance(first, RegressionUsefulness):
+        return _errors(report)
+    several = len(first.classes) > 2
+    label = f"class {str(first.rarest.label)!r}"
+    found = ("lowest recall", "precision there") if several else (f"recall, {label}", "precision")
     lines: Lines = [("contender", "accuracy", "balanced", "AUC", *found, "Brier", "log-loss")]
-    for c in summary["contenders"]:
-        useful = c["usefulness"]
-        rare = rare_class(useful)
-        named = f" ({rare['label']})" if several else ""
+    for c in report.contenders:
+        useful = c.usefulness
+        assert not isinstance(useful, RegressionUsefulness), "one audit has one kind of target"
+        rare = useful.shown
+        named = f", {str(rare.label)!r}" if several else ""
         lines.append(
             (
-                c["name"],
-                share(c["accuracy"]),
-                share(useful["balanced_accuracy"]),
-                number(useful["auc"]),
-                share(rare["recall"]) + named,
-                share(rare["precision"]) or "no such prediction",
-                number(useful["brier"]),
-                number(useful["log_loss"]),
+                c.name,
+                useful.accuracy.percent(),
+                useful.balanced_accuracy.percent(),
+                _number(useful.auc),
+                rare.recall.percent() + named,
+                "not predicted" if rare.precision is None else rare.precision.percent(),
+                _number(useful.brier),
+                _number(useful.log_loss),
             )
         )
-    return [*lines, _no_model(summary["majority"])]
+    none = report.judgement.no_model
+    return lines if none is None else [*lines, _no_model(none)]
 
 
-def _no_model(majority: dict[str, Any]) -> tuple[str, ...]:
-    shares = [percent(majority[name], 1) for name in ("accuracy", "balanced_accuracy")]
-    numbers = [f"{majority[name]:.3f}" for name in ("brier", "log_loss")]
-    name = f"always {majority['label']!r}"
-    return (name, *shares, "0.500", "0.0 %", "no such prediction", *numbers)
+def _errors(report: Report) -> Lines:
+    """Return the table of errors of regressors, header first."""
+    lines: Lines = [("contender", "R²", "RMSE", "mean change of a prediction")]
+    for c in report.contenders:
+        useful = c.usefulness
+        assert isinstance(useful, RegressionUsefulness), "one audit has one kind of target"
+        spread = (
+            f"{useful.spread.value:.4g} ({useful.spread.lower:.4g} to {useful.spread.upper:.4g})"
+        )
+        lines.append((c.name, useful.r2.number(), f"{useful.rmse:.4g}", spread))
+    return lines
 
 
-def share(estimate: dict[str, float] | None) -> str:
-    """Write a share with how far its limits reach."""
-    if estimate is None:
-        return ""
-    return f"{percent(estimate['estimate'], 1)} ± {100 * _reach(estimate):.1f}"
+def _no_model(none: NoModel) -> tuple[str, ...]:
+    shares = [percent(none.accuracy, 1), percent(none.balanced_accuracy, 1)]
+    numbers = [f"{none.brier:.3f}", f"{none.log_loss:.3f}"]
+    return (f"always {none.label!r}", *shares, "0.500", "0.0 %", "not predicted", *numbers)
 
 
-def number(estimate: dict[str, float] | None) -> str:
-    """Write a number with how far its limits reach."""
-    return "" if estimate is None else f"{estimate['estimate']:.3f} ± {_reach(estimate):.3f}"
+def _number(estimate: Estimate | None) -> str:
+    return "" if estimate is None else estimate.number()
 
 
-def _reach(estimate: dict[str, float]) -> float:
-    return max(estimate["upper"] - estimate["estimate"], estimate["estimate"] - estimate["lower"])
-
-
-def guarantee(contender: dict[str, Any]) -> str:
+def guarantee(contender: ContenderRecord) -> str:
     """Say what the certificate guarantees, and where it is worth nothing."""
-    certificate = contender["certificate"]
+    certificate = contender.certificate
     if certificate is None:
-        kind = contender["promised_as"] or "another kind"
-        return f"{kind}, see its promise" if contender["other_promises"] else "none"
-    if certificate["void_because"]:
+        kind = contender.promised_as or "another kind"
+        return f"{kind}, see its promise" if contender.other_promises else "none"
+    if certificate.void_because:
         return "void"
-    if contender["usefulness"]["constant"] is not None:
-        return "empty: a constant prediction"
-    if contender["usefulness"]["uninformed"]:
-        return "empty: predictions ignore the rows"
-    limit = f"at most {percent(certificate['rho'], 1)}"
-    if certificate["gamma"] is not None:
-        gamma = percent(certificate["gamma"], 1)
-        limit = f"at most {gamma} of the rows, except with probability {certificate['rho']:.3g}"
-    return limit if certificate["certified"] else f"{limit}, more than requested"
+    if contender.usefulness.undecided:
+        constant = getattr(contender.usefulness, "constant", None)
+        return "empty: predicts " + ("as by chance" if constant is None else "a single class")
+    return _limit(certificate)
 
 
-def guarantee_note(summary: dict[str, Any]) -> str:
+def _limit(certificate: CertificateRecord) -> str:
+    limit = f"at most {percent(certificate.rho, 1)}"
+    if certificate.gamma is not None:
+        gamma = percent(certificate.gamma, 1)
+        limit = f"at most {gamma} of the rows, except with probability {certificate.rho:.3g}"
+    if certificate.certified:
+        return limit
+    return f"{limit} (not certified as requested)"
+
+
+def guarantee_note(report: Report) -> str:
     """Explain why a measured row may lie above the guarantee; empty without one."""
-    if all(c["certificate"] is None for c in summary["contenders"]):
+    if all(c.certificate is None for c in report.contenders):
         return ""
-    pairs = summary["design"]["n_pairs"]
     return (
         "The guarantee is, for each row, an average over keys and samples; the worst row is the "
-        f"largest of {summary['design']['n_test']:,} measured rows over {pairs} pairs, and may lie "
-        "above it by chance."
+        f"largest of {report.design.n_test:,} measured rows over {report.design.n_pairs} pairs, "
+        "and may lie above it by chance."
     )
 
 
-def title(summary: dict[str, Any]) -> str:
+def title(report: Report) -> str:
     """Name file, target and model in one line."""
-    about = summary["about"]
+    about = report.about
     parts = [about[name] for name in ("file", "model") if about.get(name)]
     if about.get("target"):
         parts.insert(1, f"target {about['target']}")
     return "Audit of " + ", ".join(parts)
 
 
-def head_items(summary: dict[str, Any]) -> list[tuple[str, str]]:
+def head_items(report: Report, version: str) -> list[tuple[str, str]]:
     """Return what the head of the page names: file, target, model, date, version."""
-    items = {name: summary["about"].get(name.lower()) for name in ("File", "Target", "Model")}
-    items["Date"] = summary.get("timings", {}).get("finished")
-    items["Version"] = f"replearn {summary['replearn']}"
+    items = {name: report.about.get(name.lower(), "") for name in ("File", "Target", "Model")}
+    items["Date"] = report.timings.finished
+    items["Version"] = f"replearn {version}"
     return [(name, text) for name, text in items.items() if text]
 
 
-def needs_sentence(summary: dict[str, Any]) -> str:
-    """Say which contender serves which need; empty if there is no choice."""
-    needs = summary["verdict"]["needs"]
-    words = "; ".join(f"{need['need']}: {need['contender']}" for need in needs)
-    return f"Which one: {words}." if words else ""
-
-
-def frontier(summary: dict[str, Any]) -> Lines:
-    """Return accuracy against flips, on average and in the tail, header first; empty if alone."""
-    indices = summary["verdict"]["frontier"]
-    if len(indices) < 2:
-        return []
-    head = (
-        "contender",
-        "accuracy, points",
-        "changed predictions",
-        "1 row in 100",
-        "nothing better",
-    )
-    return [
-        head,
-        *(
-            (
-                p["contender"],
-                points(p["points"]),
-                percent(p["changed"]),
-                percent(p["tail"], 0),
-                _where_best(p),
-            )
-            for p in indices
-        ),
-    ]
-
-
-def _where_best(standing: dict[str, Any]) -> str:
-    """Say in which respect no other contender is as accurate and more stable."""
-    names = {"undominated_on_average": "on average", "undominated_in_the_tail": "in the tail"}
-    return " and ".join(words for item, words in names.items() if standing[item])
-
-
-def shortage_sentence(summary: dict[str, Any]) -> str:
+def shortage(report: Report) -> str:
     """Say how far the audit got, if not as far as requested."""
-    return f"How far it got: {'; '.join(summary['cut_short'])}." if summary["cut_short"] else ""
+    return f"How far it got: {'; '.join(report.cut_short)}." if report.cut_short else ""
 
 
-def design_sentence(summary: dict[str, Any]) -> str:
+def design_sentence(report: Report) -> str:
     """Describe the design in one sentence."""
-    d = summary["design"]
-    stopped = f" (of {d['pairs_wanted']} requested)" if d["n_pairs"] < d["pairs_wanted"] else ""
+    d = report.design
+    stopped = f" (of {d.pairs_wanted} requested)" if d.n_pairs < d.pairs_wanted else ""
     return (
-        f"{d['n_pairs']} pairs of {d['sample']} samples{stopped}, {d['train_size']:,} {d['unit']} "
-        f"each, from a table of {d['n_rows']:,} rows; {d['n_test']:,} test rows. "
-        f"Limits: {percent(1 - d['delta'], 0)}, for {d['limits_hold_for']}."
+        f"{d.n_pairs} pairs of {d.sample} samples{stopped}, {d.train_size:,} {d.unit} each, from a "
+        f"table of {d.n_rows:,} rows; {d.n_test:,} test rows. In brackets: "
+        f"{percent(1 - d.delta, 0)} limits, for {d.limits_hold_for}."
     )
 
 
-def remarks(summary: dict[str, Any]) -> list[str]:
+def short_design(report: Report) -> str:
+    """Describe the design in one line."""
+    d = report.design
+    source = "fresh samples" if d.independent_pairs else "random splits of this file"
+    return (
+        f"{d.n_pairs} pairs of samples of {d.train_size:,} {d.unit}, {d.n_test:,} test rows; in "
+        f"brackets {percent(1 - d.delta, 0)} limits for {source}."
+    )
+
+
+def findings_sentence(report: Report) -> str:
+    """Name what the checks found in one line."""
+    names = [f"{finding.code} {finding.title}" for finding in report.found]
+    if not names:
+        return "No findings."
+    more = [f"{len(names) - SHOWN_FINDINGS} more"] if len(names) > SHOWN_FINDINGS else []
+    return f"Findings: {'; '.join(names[:SHOWN_FINDINGS] + more)}."
+
+
+def remarks(report: Report) -> list[str]:
     """Return what readers should know about single contenders, and what estimators warned of."""
-    found = [f"{c['name']}: {c['remark']}" for c in summary["contenders"] if c["remark"]]
-    pairs = summary["design"]["n_pairs"]
+    found = [f"{c.name}: {c.remark}" for c in report.contenders if c.remark]
     return found + [
-        f"{c['name']} warned in {note['pairs']} of {pairs} pairs: {note['text']}"
-        for c in summary["contenders"]
-        for note in c["notes"]
+        f"{c.name} warned in {note.pairs} of {report.design.n_pairs} pairs: {note.text}"
+        for c in report.contenders
+        for note in c.notes
     ]

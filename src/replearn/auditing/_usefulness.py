@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from replearn.auditing._statistics import Estimate, as_json
+from replearn.auditing._statistics import Estimate
 
 Floats = NDArray[np.float64]
 Mean = Callable[..., Estimate]
@@ -28,7 +28,7 @@ ANY = (0.0, float("inf"))
 class Predictions:
     """What the runs of all pairs predicted for the test rows."""
 
-    truth: NDArray[np.intp]  # places in the list of classes
+    truth: NDArray[np.intp]  # indices in the list of classes
     shares: Floats  # pairs, runs, rows, classes: probability that a run predicts the class
     probabilities: Floats | None = None  # the same shape: what predict_proba says
 
@@ -65,13 +65,13 @@ class Predictions:
 
     def precisions(self, index: int) -> Floats | None:
         """Share of right ones among the predictions of one class; None without such predictions."""
-        said = self.recalls(index)
-        often = said.mean()
-        if often == 0:
+        predicted = self.recalls(index)
+        share = predicted.mean()
+        if share == 0:
             return None
         right = self.truth == index
-        precision = (said * right).mean() / often
-        return np.asarray(precision + said * (right - precision) / often)
+        precision = (predicted * right).mean() / share
+        return np.asarray(precision + predicted * (right - precision) / share)
 
     def aucs(self) -> Floats | None:
         """Area under the ROC curve; of several classes each against the others, averaged."""
@@ -123,17 +123,12 @@ class ClassRecall:
     rows: int
     recall: Estimate
     precision: Estimate | None
-    answers: float  # share of this class among the predictions
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as JSON values."""
-        told = {"recall": as_json(self.recall), "precision": as_json(self.precision)}
-        return {"label": str(self.label), "rows": self.rows, **told, "answers": self.answers}
+    predicted_share: float
 
 
 @dataclass(frozen=True)
 class Usefulness:
-    """How useful one contender's predictions are.
+    """How useful the predictions of one classifier are.
 
     Parameters
     ----------
@@ -144,7 +139,7 @@ class Usefulness:
     classes : tuple of ClassRecall
         Recall and precision of each class that the test rows hold.
     constant : object or None
-        The label that is predicted (nearly) always, if there is one.
+        The label that is predicted for (nearly) every row, if there is one.
     """
 
     accuracy: Estimate
@@ -161,9 +156,19 @@ class Usefulness:
         return self.balanced_accuracy.value <= 1.0 / len(self.classes) + CHANCE
 
     @property
-    def useless(self) -> bool:
-        """Whether it predicts a constant, or by chance."""
+    def undecided(self) -> bool:
+        """Whether predictions hardly depend on the row: a single class, or as by chance."""
         return self.constant is not None or self.uninformed
+
+    @property
+    def ranks(self) -> bool:
+        """Whether probabilities are shown to rank rows better than chance."""
+        return self.auc is not None and self.auc.lower > 0.5
+
+    @property
+    def useless(self) -> bool:
+        """Whether neither predictions nor probabilities are shown to depend on the row."""
+        return self.undecided and not self.ranks
 
     @property
     def rarest(self) -> ClassRecall:
@@ -175,17 +180,39 @@ class Usefulness:
         """The class with the lowest recall."""
         return min(self.classes, key=lambda c: c.recall.value)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as JSON values."""
-        names = ("balanced_accuracy", "auc", "brier", "log_loss")
-        return {
-            **{name: as_json(getattr(self, name)) for name in names},
-            "classes": [c.to_dict() for c in self.classes],
-            "rarest_class": str(self.rarest.label),
-            "worst_class": str(self.worst.label),
-            "constant": None if self.constant is None else str(self.constant),
-            "uninformed": self.uninformed,
-        }
+    @property
+    def shown(self) -> ClassRecall:
+        """The class that tables show: of two the rarer one, of several that of lowest recall."""
+        return self.rarest if len(self.classes) <= 2 else self.worst
+
+
+@dataclass(frozen=True)
+class RegressionUsefulness:
+    """How useful the predictions of one regressor are.
+
+    Parameters
+    ----------
+    r2 : Estimate
+        Share of the variance of the test rows that predictions explain.
+    rmse : float
+        Root mean squared error.
+    spread : Estimate
+        Mean distance of two predictions of one row, before a shared grid rounds them.
+    """
+
+    r2: Estimate
+    rmse: float
+    spread: Estimate
+
+    @property
+    def undecided(self) -> bool:
+        """Whether predicting the mean is about as good."""
+        return self.r2.value <= CHANCE
+
+    @property
+    def useless(self) -> bool:
+        """Whether predicting the mean is about as good."""
+        return self.undecided
 
 
 CONSTANT_SHARE = 0.02
@@ -209,23 +236,23 @@ def usefulness(predictions: Predictions, labels: tuple[Any, ...], mean: Mean) ->
     (0.75, 0.5, 'good')
     """
 
-    def told(values: Floats | None, within: tuple[float, float] = SHARES) -> Estimate | None:
+    def estimate(values: Floats | None, within: tuple[float, float] = SHARES) -> Estimate | None:
         return None if values is None else mean(values, within=within)
 
-    said = predictions.predicted_shares()
+    shares = predictions.predicted_shares()
     return Usefulness(
         accuracy=mean(predictions.right.mean(axis=1)),
         balanced_accuracy=mean(predictions.balanced(), within=SHARES),
-        auc=told(predictions.aucs()),
-        brier=told(predictions.briers()),
-        log_loss=told(predictions.log_losses(), ANY),
+        auc=estimate(predictions.aucs()),
+        brier=estimate(predictions.briers()),
+        log_loss=estimate(predictions.log_losses(), ANY),
         classes=tuple(
             ClassRecall(
                 label=labels[index],
                 rows=int((predictions.truth == index).sum()),
                 recall=mean(predictions.recalls(index), rows=predictions.truth == index),
-                precision=told(predictions.precisions(index)),
-                answers=float(said[index]),
+                precision=estimate(predictions.precisions(index)),
+                predicted_share=float(shares[index]),
             )
             for index in predictions.present
         ),
@@ -235,28 +262,48 @@ def usefulness(predictions: Predictions, labels: tuple[Any, ...], mean: Mean) ->
 
 def _constant(predictions: Predictions, labels: tuple[Any, ...]) -> Any:
     """The label that is predicted (nearly) always although the truth has others."""
-    said = predictions.predicted_shares()
-    usual = int(said.argmax())
+    shares = predictions.predicted_shares()
+    usual = int(shares.argmax())
     others = float((predictions.truth != usual).mean())
     # Relative to the other rows: a class of one percent is predicted rarely by good models too.
-    return labels[usual] if others > 0 and 1.0 - said[usual] < CONSTANT_SHARE * others else None
+    return labels[usual] if others > 0 and 1.0 - shares[usual] < CONSTANT_SHARE * others else None
 
 
-def majority(truth: NDArray[np.intp], labels: tuple[Any, ...]) -> dict[str, Any]:
-    """Tell what always answering the commonest class of the test rows would score.
+@dataclass(frozen=True)
+class NoModel:
+    """What always predicting the most frequent class of the test rows scores.
 
-    >>> majority(np.array([0, 0, 0, 1]), ("good", "bad"))["accuracy"]
+    Parameters
+    ----------
+    label : str
+        That class.
+    accuracy, balanced_accuracy, auc : float
+        Of that prediction.
+    brier, log_loss : float
+        Of probabilities that are the same for all rows: the shares of the classes.
+    """
+
+    label: str
+    accuracy: float
+    balanced_accuracy: float
+    auc: float
+    brier: float
+    log_loss: float
+
+
+def no_model(truth: NDArray[np.intp], labels: tuple[Any, ...]) -> NoModel:
+    """Score the constant prediction of the most frequent class.
+
+    >>> no_model(np.array([0, 0, 0, 1]), ("good", "bad")).accuracy
     0.75
     """
     counts = np.bincount(truth, minlength=len(labels))
     shares = counts[counts > 0] / counts.sum()
-    usual = int(counts.argmax())
-    return {
-        "label": str(labels[usual]),
-        "accuracy": float(shares.max()),
-        "balanced_accuracy": 1.0 / len(shares),
-        "auc": 0.5,
-        # Of the probabilities that are the same for all rows: the shares of the classes.
-        "brier": float(0.5 * (1.0 - (shares**2).sum())),
-        "log_loss": float(-(shares * np.log(shares)).sum()),
-    }
+    return NoModel(
+        label=str(labels[int(counts.argmax())]),
+        accuracy=float(shares.max()),
+        balanced_accuracy=1.0 / len(shares),
+        auc=0.5,
+        brier=float(0.5 * (1.0 - (shares**2).sum())),
+        log_loss=float(-(shares * np.log(shares)).sum()),
+    )

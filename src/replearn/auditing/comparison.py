@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
@@ -12,16 +13,21 @@ from scipy import stats
 
 from replearn.auditing._columns import make_subgroups
 from replearn.auditing._contenders import is_replicable
-from replearn.auditing._statistics import Estimate, mean_limits
-from replearn.auditing._usefulness import Predictions, Usefulness, majority, usefulness
+from replearn.auditing._statistics import Estimate, GroupFlips, as_json, mean_limits
+from replearn.auditing._usefulness import (
+    NoModel,
+    Predictions,
+    Usefulness,
+    no_model,
+    usefulness,
+)
 from replearn.bounds import binomial_limits
-from replearn.records.text import two_columns
-from replearn.tables import copy_rows, n_rows
-from replearn.tables.rows import import_pandas
+from replearn.records import two_columns
+from replearn.tables import copy_rows, import_pandas, n_rows
 
 _OF_TRUTH = (
     *("right_to_wrong", "wrong_to_right", "wrong_to_wrong", "accuracy_a", "accuracy_b"),
-    *("usefulness_a", "usefulness_b", "majority", "p_value"),
+    *("usefulness_a", "usefulness_b", "no_model", "p_value"),
 )
 
 
@@ -44,11 +50,11 @@ class ModelComparison:
     usefulness_a, usefulness_b : Usefulness or None
         Balanced accuracy, AUC, recall and precision of each class, Brier score, log-loss of both
         models, with limits over rows; when the truth is known.
-    majority : dict or None
-        What always answering the commonest class would score.
+    no_model : NoModel or None
+        What always predicting the most frequent class would score.
     p_value : float or None
         Of McNemar's exact test: both models are equally accurate.
-    by_subgroup : tuple of dict
+    by_subgroup : tuple of GroupFlips
         Flips by subgroup, with exact limits.
     comparable : str
         Whether the certificates of both models are those of comparable runs.
@@ -68,9 +74,9 @@ class ModelComparison:
     accuracy_b: float | None
     usefulness_a: Usefulness | None
     usefulness_b: Usefulness | None
-    majority: dict[str, Any] | None
+    no_model: NoModel | None
     p_value: float | None
-    by_subgroup: tuple[dict[str, Any], ...]
+    by_subgroup: tuple[GroupFlips, ...]
     comparable: str
     expected_flips: float | None
     delta: float
@@ -87,21 +93,18 @@ class ModelComparison:
             {"row": rows, "a": self.predictions_a[rows], "b": self.predictions_b[rows]}
         )
 
-    def worst_subgroups(self) -> list[dict[str, Any]]:
+    def worst_subgroups(self) -> list[GroupFlips]:
         """Return the subgroups, those first whose flips are shown to be most frequent.
 
         By the lower limit, so that a group of three rows does not come first by chance.
         """
-        return sorted(self.by_subgroup, key=lambda g: (-g["lower"], -g["estimate"]))
+        return sorted(self.by_subgroup, key=lambda g: (-g.lower, -g.value))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as JSON values."""
-        items = {f.name: getattr(self, f.name) for f in fields(self)}
-        del items["predictions_a"], items["predictions_b"]
-        items["by_subgroup"] = [dict(line) for line in self.by_subgroup]
-        kinds = (Estimate, Usefulness)
-        estimates = {k: v.to_dict() for k, v in items.items() if isinstance(v, kinds)}
-        return {"rows": len(self.predictions_a), **items, **estimates}
+        shown = [f.name for f in fields(self) if f.name not in ("predictions_a", "predictions_b")]
+        items = {name: as_json(getattr(self, name)) for name in shown}
+        return {"rows": len(self.predictions_a), **items}
 
     def __repr__(self) -> str:
         return f"ModelComparison({len(self.flipped)} of {len(self.predictions_a)} rows flip)"
@@ -116,48 +119,35 @@ class ModelComparison:
         lines += self._useful_lines()
         if self.expected_flips is not None:
             lines.append(("over all keys", f"{self.expected_flips:.2%}"))
-        groups = [
-            (group_name(group), f"{group_flips(group)}, {group['rows']} rows")
-            for group in self.worst_subgroups()
-        ]
+        groups = [(group.name, f"{group}, {group.rows} rows") for group in self.worst_subgroups()]
         return two_columns([*lines, ("comparable", self.comparable), *groups])
 
     def _useful_lines(self) -> list[tuple[str, str]]:
         """Accuracy and its relatives of a and b, beside those of no model at all."""
         one = self.usefulness_a
         two = self.usefulness_b
-        none = self.majority
+        none = self.no_model
         if one is None or two is None or none is None:
             return []
-        always = f"always {none['label']!r}"
+        always = f"always {none.label!r}"
         lines = [
-            ("accuracy", one.accuracy, two.accuracy, f"{always}: {none['accuracy']:.2%}"),
+            ("accuracy", one.accuracy, two.accuracy, f"{always}: {none.accuracy:.2%}"),
             ("balanced accuracy", one.balanced_accuracy, two.balanced_accuracy, ""),
             *_class_lines(one, two),
             ("AUC", one.auc, two.auc, f"{always}: 0.5"),
-            ("Brier score", one.brier, two.brier, f"class shares: {none['brier']:.3f}"),
-            ("log-loss", one.log_loss, two.log_loss, f"class shares: {none['log_loss']:.3f}"),
+            ("Brier score", one.brier, two.brier, f"class shares: {none.brier:.3f}"),
+            ("log-loss", one.log_loss, two.log_loss, f"class shares: {none.log_loss:.3f}"),
         ]
-        told = [
-            (name, "; ".join(filter(None, (f"a {_told(name, a)}, b {_told(name, b)}", more))))
+        shown = [
+            (name, "; ".join(filter(None, (f"a {_text(name, a)}, b {_text(name, b)}", more))))
             for name, a, b, more in lines
             if a is not None or b is not None
         ]
-        return told + [
-            ("note", f"model {which} predictions {str(useful.constant)!r} for (nearly) every row")
+        return shown + [
+            ("note", f"model {which} predicts {str(useful.constant)!r} for nearly every row")
             for which, useful in (("a", one), ("b", two))
             if useful.constant is not None
         ]
-
-
-def group_name(group: dict[str, Any]) -> str:
-    """Name one line of ``by_subgroup``."""
-    return f"{group['subgroup']} = {group['level']}"
-
-
-def group_flips(group: dict[str, Any]) -> Estimate:
-    """Return the flip rate of one line of ``by_subgroup``."""
-    return Estimate(group["estimate"], group["lower"], group["upper"])
 
 
 def _class_lines(one: Usefulness, two: Usefulness) -> list[tuple[str, Any, Any, str]]:
@@ -174,7 +164,7 @@ def _class_lines(one: Usefulness, two: Usefulness) -> list[tuple[str, Any, Any, 
     ]
 
 
-def _told(name: str, estimate: Estimate | None) -> str:
+def _text(name: str, estimate: Estimate | None) -> str:
     if estimate is None:
         return "none"
     return f"{estimate:.3f}" if name in ("AUC", "Brier score", "log-loss") else str(estimate)
@@ -221,15 +211,15 @@ def compare(
     >>> 0.02 < flips.lower < flips.value < flips.upper < 0.1
     True
     """
-    said_a = _predictions("model_a", model_a, X)
-    said_b = _predictions("model_b", model_b, X)
-    differ = said_a != said_b
+    labels_a = _predictions("model_a", model_a, X)
+    labels_b = _predictions("model_b", model_b, X)
+    differ = labels_a != labels_b
     verdict, same = _comparability(model_a, model_b)
     return ModelComparison(
-        predictions_a=said_a,
-        predictions_b=said_b,
+        predictions_a=labels_a,
+        predictions_b=labels_b,
         flips=_share(differ, delta),
-        **_against_truth((model_a, said_a), (model_b, said_b), X, y, delta),
+        **_against_truth((model_a, labels_a), (model_b, labels_b), X, y, delta),
         by_subgroup=tuple(_by_subgroup(X, subgroups, differ, delta)),
         comparable=verdict,
         expected_flips=_over_keys(model_a, model_b, X) if same else None,
@@ -238,7 +228,7 @@ def compare(
 
 
 def _predictions(name: str, model: Any, X: Any) -> NDArray[Any]:
-    """Return what a model predicts, or the predictions that were given in its place."""
+    """Return what a model predicts, or the predictions that were passed instead of it."""
     if hasattr(model, "predict"):
         return np.asarray(model.predict(copy_rows(X)))
     labels = np.asarray(model)
@@ -296,7 +286,7 @@ def _against_truth(
             )
             for side in (one, two)
         ),
-        majority(truth, named),
+        no_model(truth, named),
         float(stats.binomtest(int(worse.sum()), changed).pvalue) if changed else 1.0,
     )
     return dict(zip(_OF_TRUTH, found, strict=True))
@@ -306,26 +296,24 @@ def _as_predictions(
     model: Any, predictions: NDArray[Any], X: Any, truth: NDArray[np.intp], classes: NDArray[Any]
 ) -> Predictions:
     """One model as one run of one pair."""
-    said = (predictions[:, np.newaxis] == classes).astype(np.float64)
+    shares = (predictions[:, np.newaxis] == classes).astype(np.float64)
     probabilities = None
     if hasattr(model, "predict_proba") and np.isin(model.classes_, classes).all():
-        probabilities = np.zeros_like(said)
+        probabilities = np.zeros_like(shares)
         indices = np.searchsorted(classes, model.classes_)
         probabilities[:, indices] = model.predict_proba(copy_rows(X))
         probabilities = probabilities[np.newaxis, np.newaxis]
-    return Predictions(truth, said[np.newaxis, np.newaxis], probabilities)
+    return Predictions(truth, shares[np.newaxis, np.newaxis], probabilities)
 
 
-def _by_subgroup(X: Any, wanted: Any, differ: NDArray[np.bool_], delta: float) -> Any:
+def _by_subgroup(
+    X: Any, wanted: Any, differ: NDArray[np.bool_], delta: float
+) -> Iterator[GroupFlips]:
     for name, (levels, indices) in make_subgroups(X, wanted, np.arange(n_rows(X))).items():
         for index, level in enumerate(levels):
             here = indices == index
-            yield {
-                "subgroup": name,
-                "level": level,
-                "rows": int(here.sum()),
-                **_share(differ[here], delta).to_dict(),
-            }
+            share = _share(differ[here], delta)
+            yield GroupFlips(**vars(share), subgroup=name, level=level, rows=int(here.sum()))
 
 
 def _over_keys(model_a: Any, model_b: Any, X: Any) -> float | None:

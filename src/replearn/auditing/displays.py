@@ -5,13 +5,15 @@ matplotlib is imported when a figure is drawn, pandas when a table is requested.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
-from replearn.auditing._audit import AuditResult
+from replearn.auditing._result import AuditResult
+from replearn.auditing._statistics import Estimate, as_json
 
-Lines = list[dict[str, Any]]
+LIMITS = ("estimate", "lower", "upper")
 
 
 class Display:
@@ -20,7 +22,7 @@ class Display:
     ``plot`` sets ``ax_`` and ``figure_``, as scikit-learn's displays do.
     """
 
-    legend_location: ClassVar[str] = "best"
+    legend_location = "best"
     ax_: Any
     figure_: Any
 
@@ -59,165 +61,86 @@ def _new_axes() -> Any:
     return pyplot.subplots()[1]
 
 
-class AuditDisplay(Display):
-    """A display of an audit: one line of numbers per point.
+@dataclass(eq=False)
+class AccuracyFlipsDisplay(Display):
+    """Accuracy against changed predictions, one point per contender, with limits.
 
     Parameters
     ----------
-    lines : list of dict
-        The numbers; see ``frame()``.
+    names : list of str
+        The contenders.
+    flips, accuracy : list of Estimate
+        Share of changed predictions and accuracy of each.
     """
 
-    def __init__(self, lines: Lines) -> None:
-        self.lines = lines
+    names: list[str]
+    flips: list[Estimate]
+    accuracy: list[Estimate]
 
     @classmethod
     def from_result(cls, result: AuditResult) -> Self:
         """Take the numbers from an audit."""
-        return cls(cls._lines_of(result))
-
-    @staticmethod
-    def _lines_of(result: AuditResult) -> Lines:
-        raise NotImplementedError
+        judged = result.judgement.contenders
+        return cls(
+            [c.name for c in judged],
+            [c.changed for c in judged],
+            [c.scores[0].value for c in judged],
+        )
 
     def _columns(self) -> dict[str, Any]:
-        names = self.lines[0] if self.lines else {}
-        return {name: [line[name] for line in self.lines] for name in names}
+        return {
+            "contender": self.names,
+            **{f"flip_{k}": [e[k] for e in map(as_json, self.flips)] for k in LIMITS},
+            **{f"accuracy_{k}": [e[k] for e in map(as_json, self.accuracy)] for k in LIMITS},
+        }
 
-    def _names(self) -> list[str]:
-        return list(dict.fromkeys(line["contender"] for line in self.lines))
+    def _draw(self, ax: Any) -> None:
+        for name, flips, accuracy in zip(self.names, self.flips, self.accuracy, strict=True):
+            x = [flips.value]
+            y = [accuracy.value]
+            bars = {"xerr": _error_bars(flips), "yerr": _error_bars(accuracy)}
+            ax.errorbar(x, y, **bars, fmt="o", label=name)
+        ax.set(xlabel="changed predictions", ylabel="accuracy")
+        ax.set_xlim(left=0)
 
-    def _of(self, name: str) -> Lines:
-        return [line for line in self.lines if line["contender"] == name]
 
-
-def _error_bars(lines: Lines, prefix: str = "") -> Any:
+def _error_bars(estimate: Estimate) -> Any:
     """Error bars as matplotlib takes them."""
-    values = [[line[prefix + k] for line in lines] for k in ("lower", "estimate", "upper")]
+    values = [[estimate.lower], [estimate.value], [estimate.upper]]
     return np.diff(values, axis=0).clip(min=0)
 
 
-def _limits(values: dict[str, Any], prefix: str = "") -> dict[str, float]:
-    return {prefix + k: values[k] for k in ("estimate", "lower", "upper")}
+@dataclass(eq=False)
+class RowFlipsDisplay(Display):
+    """Share of test rows whose prediction changes at least so often.
 
+    Parameters
+    ----------
+    frequencies : dict of str to ndarray
+        How often the prediction of each test row changes, for each contender.
+    rows : ndarray of int
+        Positions of the test rows in the file.
+    """
 
-class AccuracyFlipsDisplay(AuditDisplay):
-    """Accuracy against flip rate, one point per contender, with limits."""
+    frequencies: dict[str, Any]
+    rows: Any
 
-    @staticmethod
-    def _lines_of(result: AuditResult) -> Lines:
-        return [
-            {"contender": c["name"]}
-            | _limits(c["flip_rate"], "flip_")
-            | _limits(c["accuracy"], "accuracy_")
-            for c in result.to_dict()["contenders"]
-        ]
+    @classmethod
+    def from_result(cls, result: AuditResult) -> Self:
+        """Take the numbers from an audit."""
+        return cls({c.name: c.frequency for c in result.contenders}, result.test)
 
-    def _draw(self, ax: Any) -> None:
-        for line in self.lines:
-            ax.errorbar(
-                [line["flip_estimate"]],
-                [line["accuracy_estimate"]],
-                xerr=_error_bars([line], "flip_"),
-                yerr=_error_bars([line], "accuracy_"),
-                fmt="o",
-                label=line["contender"],
-            )
-        ax.set(xlabel="flip rate", ylabel="accuracy")
-        ax.set_xlim(left=0)
-
-
-class RowFlipsDisplay(AuditDisplay):
-    """Share of test rows with at least a given flip frequency."""
-
-    @staticmethod
-    def _lines_of(result: AuditResult) -> Lines:
-        return [
-            {"contender": c.name, "row": int(row), "frequency": float(value)}
-            for c in result.contenders
-            for row, value in zip(result.test, c.frequency, strict=True)
-        ]
+    def _columns(self) -> dict[str, Any]:
+        names = list(self.frequencies)
+        return {
+            "contender": np.repeat(names, len(self.rows)),
+            "row": np.tile(self.rows, len(names)),
+            "frequency": np.concatenate(list(self.frequencies.values())),
+        }
 
     def _draw(self, ax: Any) -> None:
-        for name in self._names():
-            values = np.sort([line["frequency"] for line in self._of(name)])
-            share = 1 - np.arange(len(values)) / len(values)
-            ax.step(values, share, where="pre", label=name)
-        ax.set(xlabel="flip frequency of a row", ylabel="share of rows at or above")
+        for name, frequency in self.frequencies.items():
+            share = 1 - np.arange(len(frequency)) / len(frequency)
+            ax.step(np.sort(frequency), share, where="pre", label=name)
+        ax.set(xlabel="how often a row changes", ylabel="share of rows at or above")
         ax.set_yscale("log")
-
-
-class GroupFlipsDisplay(AuditDisplay):
-    """Flip rate by class and subgroup, with limits."""
-
-    @staticmethod
-    def _lines_of(result: AuditResult) -> Lines:
-        lines = []
-        for c in result.to_dict()["contenders"]:
-            of_class = [{"subgroup": "class", **line} for line in c["by_class"]]
-            lines += [{"contender": c["name"], **line} for line in of_class + c["by_subgroup"]]
-        return lines
-
-    def _draw(self, ax: Any) -> None:
-        names = self._names()
-        for index, name in enumerate(names):
-            lines = self._of(name)
-            ax.errorbar(
-                [line["estimate"] for line in lines],
-                np.arange(len(lines)) + 0.2 * (index - (len(names) - 1) / 2),
-                xerr=_error_bars(lines),
-                fmt="o",
-                label=name,
-            )
-        labels = [f"{line['subgroup']} = {line['level']}" for line in self._of(names[0])]
-        ax.set_yticks(range(len(labels)), labels)
-        ax.set(xlabel="flip rate")
-        ax.set_xlim(left=0)
-
-
-class FlipReliabilityDisplay(AuditDisplay):
-    """Predicted against observed flip probability of the replicable contenders."""
-
-    @staticmethod
-    def _lines_of(result: AuditResult) -> Lines:
-        return [
-            {"contender": c["name"], **line}
-            for c in result.to_dict()["contenders"]
-            for line in c["reliability"] or []
-        ]
-
-    def _draw(self, ax: Any) -> None:
-        ax.plot([0, 0.6], [0, 0.6], linestyle=":", color="grey", label="as predicted")
-        for name in self._names():
-            lines = self._of(name)
-            x = [line["predicted"] for line in lines]
-            ax.plot(x, [line["observed"] for line in lines], marker="o", label=name)
-        ax.set(xlabel="predicted flip probability", ylabel="observed share of flips")
-
-
-class FlipsByBlocksDisplay(AuditDisplay):
-    """Measured flip rate and certified rho against the number of blocks."""
-
-    @staticmethod
-    def _lines_of(result: AuditResult) -> Lines:
-        lines = [
-            {"contender": c["name"]}
-            | _limits(c["flip_rate"])
-            | {name: c["certificate"][name] for name in ("n_blocks", "n_partitions", "rho")}
-            for c in result.to_dict()["contenders"]
-            if c["certificate"] is not None
-        ]
-        return sorted(lines, key=lambda line: line["n_blocks"])
-
-    def _draw(self, ax: Any) -> None:
-        blocks = [line["n_blocks"] for line in self.lines]
-        ax.errorbar(
-            blocks,
-            [line["estimate"] for line in self.lines],
-            yerr=_error_bars(self.lines),
-            fmt="o-",
-            label="measured",
-        )
-        ax.plot(blocks, [line["rho"] for line in self.lines], "s:", label="certified")
-        ax.set(xlabel="number of blocks", ylabel="flip rate")
-        ax.set_ylim(bottom=0)

@@ -52,9 +52,7 @@ class Extrapolation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as JSON values."""
-        lists = {"sizes": list(self.sizes), "measured": list(self.measured)}
-        first = {"contender": self.contender, "extrapolation": True}
-        return {**first, **vars(self), **lists, "rate": as_json(self.rate)}
+        return {"extrapolation": True, **as_json(self)}
 
 
 def extrapolate(
@@ -83,8 +81,8 @@ def extrapolate(
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from replearn.auditing import audit, extrapolate
     >>> X, y = make_classification(2000, flip_y=0.2, random_state=0)
-    >>> designs = [{"train_size": 300}, {"train_size": 600}]
-    >>> results = [audit({"nb": GaussianNB()}, X, y, n_pairs=5, design=d) for d in designs]
+    >>> contenders = {"nb": GaussianNB()}
+    >>> results = [audit(contenders, X, y, n_pairs=5, train_size=m) for m in (300, 600)]
     >>> guess, = extrapolate(*results)
     >>> guess.n, guess.rate.lower < guess.rate.value < guess.rate.upper
     (1200, True)

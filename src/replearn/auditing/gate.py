@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from replearn.auditing._report import markdown_table
-from replearn.auditing._statistics import Estimate
-from replearn.auditing.comparison import ModelComparison, group_flips, group_name
-from replearn.records.checks import check_fraction
+from replearn.auditing._statistics import Estimate, as_json
+from replearn.auditing.comparison import ModelComparison
+from replearn.records import check_fraction
 
 ESTIMATE = "estimate"
 UPPER = "upper limit"
@@ -18,7 +18,7 @@ MAX_GROUPS = 20
 
 @dataclass(frozen=True)
 class FlipGate:
-    """One question to a comparison, and its prediction.
+    """The largest flip rate that is allowed, and the one that was measured.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class FlipGate:
         return {
             "judged": self.judged,
             "allowed": self.allowed,
-            **self.flips.to_dict(),
+            **as_json(self.flips),
             "passed": self.passed,
         }
 
@@ -87,11 +87,10 @@ def flip_gates(
     >>> [gate.passed for gate in flip_gates(flips, fail_above=0.02, fail_above_limit=0.02)]
     [True, False]
     """
-    asked = {"fail_above": fail_above, "fail_above_limit": fail_above_limit}
-    judged = dict(zip(asked, (ESTIMATE, UPPER), strict=True))
+    limits = (("fail_above", fail_above, ESTIMATE), ("fail_above_limit", fail_above_limit, UPPER))
     return tuple(
-        FlipGate(check_fraction(name, allowed, zero=True), judged[name], flips)
-        for name, allowed in asked.items()
+        FlipGate(check_fraction(name, allowed, zero=True), judged, flips)
+        for name, allowed, judged in limits
         if allowed is not None
     )
 
@@ -110,7 +109,7 @@ def gate_markdown(
     comparison : ModelComparison
         What `compare` has returned.
     gates : tuple of FlipGate, default=()
-        What was asked of it.
+        Its gates.
     old, new : str
         What the models are called.
 
@@ -156,7 +155,7 @@ def _groups(comparison: ModelComparison) -> str:
     if not groups:
         return ""
     head = [("group", "rows", "flip rate")]
-    lines = [(group_name(g), f"{g['rows']:,}", str(group_flips(g))) for g in groups[:MAX_GROUPS]]
+    lines = [(g.name, f"{g.rows:,}", str(g)) for g in groups[:MAX_GROUPS]]
     more = len(groups) - MAX_GROUPS
-    told = f"\n\n{more} more groups are not listed." if more > 0 else ""
-    return markdown_table(head + lines, "|---|---:|---:|") + told
+    note = f"\n\n{more} more groups are not listed." if more > 0 else ""
+    return markdown_table(head + lines, "|---|---:|---:|") + note

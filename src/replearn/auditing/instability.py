@@ -1,7 +1,7 @@
 """Instability of estimated risks, as clinical prediction models are checked for it.
 
 The measures of Riley and Collins (2023, Biometrical Journal 65, 2200302), which the reporting
-guideline TRIPOD+AI asks for and the R package pminternal draws. There a model is compared with
+guideline TRIPOD+AI requires and the R package pminternal draws. There a model is compared with
 models that are trained on bootstrap samples. An audit compares pairs instead: the first run of
 a pair stands for the model in use, the second for the one that replaces it.
 """
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from replearn.auditing._contender_results import ClassifierResult
 from replearn.auditing._measurement import Measurement
 
 Floats = NDArray[np.float64]
@@ -25,6 +26,55 @@ DECISION_THRESHOLDS = tuple(round(0.01 * k, 2) for k in range(1, 100))
 FEW_THRESHOLDS = DECISION_THRESHOLDS[4::5]
 MAX_CURVES = 20
 """Reports draw curves of so many retrained runs."""
+
+
+@dataclass(frozen=True, eq=False)
+class RiskInterval:
+    """Range of 95 % of the risks after retraining, by bins of the risk before."""
+
+    count: NDArray[np.intp]
+    original: Floats
+    lower: Floats
+    upper: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class RiskBins:
+    """Rows by their risk: mean risk, mean absolute change, share that is classified differently."""
+
+    rows: NDArray[np.intp]
+    risk: Floats
+    mape: Floats
+    index: Floats
+
+
+@dataclass(frozen=True)
+class CalibrationCurve:
+    """Mean estimated risk and share of events, bin by bin."""
+
+    predicted: Sequence[float]
+    observed: Sequence[float]
+
+
+@dataclass(frozen=True)
+class DecisionCurves:
+    """Net benefit of retrained models, and of treating everybody, by decision threshold."""
+
+    thresholds: Sequence[float]
+    net_benefit: Sequence[Sequence[float]]
+    treat_all: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Instability:
+    """What reports draw of the estimated risks of one contender, rounded."""
+
+    contender: str
+    event: str
+    interval: RiskInterval
+    by_risk: RiskBins
+    calibration: Sequence[CalibrationCurve]
+    decision: DecisionCurves
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +158,7 @@ class Retrainings:
             One pair of runs per line.
         """
         runs = result.contenders[0] if contender is None else result[contender]
-        if runs.probabilities is None:
+        if not isinstance(runs, ClassifierResult) or runs.probabilities is None:
             raise ValueError(f"contender {runs.name!r} has no predict_proba: no risks to look at.")
         index = _index(event, result.classes)
         risks = runs.probabilities[..., index]
@@ -183,7 +233,7 @@ class Retrainings:
         """Classification instability index of each row: share of retrainings that reclassify it."""
         return self.changed.mean(axis=0)
 
-    def interval(self, n_bins: int = RISK_BINS) -> dict[str, Floats]:
+    def interval(self, n_bins: int = RISK_BINS) -> RiskInterval:
         """Return the range of 95 % of the retrained risks, by bins of the original risk.
 
         Bins hold equal numbers of risks, but equal risks stay together.
@@ -191,19 +241,19 @@ class Retrainings:
         bins = _risk_bins(self.original.ravel(), n_bins)
         after = [self.retrained.ravel()[here] for here in bins]
         lower, upper = np.transpose([np.percentile(values, INTERVAL) for values in after])
-        return {
-            "count": np.array([here.sum() for here in bins]),
-            "original": np.array([self.original.ravel()[here].mean() for here in bins]),
-            "lower": lower,
-            "upper": upper,
-        }
+        return RiskInterval(
+            count=np.array([here.sum() for here in bins]),
+            original=np.array([self.original.ravel()[here].mean() for here in bins]),
+            lower=lower,
+            upper=upper,
+        )
 
-    def by_risk(self, n_bins: int = RISK_BINS) -> dict[str, Floats]:
+    def by_risk(self, n_bins: int = RISK_BINS) -> RiskBins:
         """Return MAPE and classification instability index, by bins of the rows' risk."""
         columns = {"risk": self.risk, "mape": self.mape(), "index": self.classification_index()}
         bins = _risk_bins(self.risk, n_bins)
         means = {k: np.array([v[here].mean() for here in bins]) for k, v in columns.items()}
-        return {"rows": np.array([here.sum() for here in bins]), **means}
+        return RiskBins(rows=np.array([here.sum() for here in bins]), **means)
 
     def calibration(self, n_bins: int = RISK_BINS) -> list[tuple[Floats, Floats]]:
         """Return a calibration curve per run, originals first: mean risk, share of events."""
@@ -229,30 +279,26 @@ class Retrainings:
         """Number of different original models: one, or the first run of each pair."""
         return 1 if (self.original == self.original[0]).all() else len(self.original)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what reports draw, as JSON values: bins, and curves of some retrained runs."""
+    def summary(self, contender: str) -> Instability:
+        """Return what reports draw: bins, and curves of some retrained runs."""
         first = self.n_originals
         last = self.n_originals + MAX_CURVES
-        items: dict[str, Any] = {
-            "event": self.event,
-            "interval": {name: _rounded(values) for name, values in self.interval().items()},
-            "by_risk": {name: _rounded(values) for name, values in self.by_risk().items()},
-        }
-        if self.truth is None:
-            return items
-        return items | {
-            "calibration": [
-                {"predicted": _rounded(x), "observed": _rounded(y)}
+        everybody = np.ones(len(self._truth("a summary")))
+        return Instability(
+            contender=contender,
+            event=self.event,
+            interval=RiskInterval(**_rounded_columns(self.interval())),
+            by_risk=RiskBins(**_rounded_columns(self.by_risk())),
+            calibration=[
+                CalibrationCurve(_rounded(x), _rounded(y))
                 for x, y in self.calibration()[first:last]
             ],
-            "decision": {
-                "thresholds": list(FEW_THRESHOLDS),
-                "net_benefit": [_rounded(v) for v in self.net_benefit(FEW_THRESHOLDS)[first:last]],
-                "treat_all": _rounded(
-                    net_benefit(np.ones(len(self.truth)), self.truth, FEW_THRESHOLDS)
-                ),
-            },
-        }
+            decision=DecisionCurves(
+                FEW_THRESHOLDS,
+                [_rounded(v) for v in self.net_benefit(FEW_THRESHOLDS)[first:last]],
+                _rounded(net_benefit(everybody, self._truth("a summary"), FEW_THRESHOLDS)),
+            ),
+        )
 
     def _runs(self) -> Floats:
         return np.concatenate([self.original[: self.n_originals], self.retrained])
@@ -282,6 +328,10 @@ def net_benefit(risk: Floats, truth: NDArray[np.bool_], thresholds: Sequence[flo
 
 def _rounded(values: Any) -> list[float]:
     return [round(float(value), 5) for value in values]
+
+
+def _rounded_columns(bins: RiskInterval | RiskBins) -> dict[str, Any]:
+    return {name: _rounded(values) for name, values in vars(bins).items()}
 
 
 def _index(event: Any, classes: Any) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,13 +41,13 @@ class FlipCurveDisplay(Display):
     (0.0993, 0.0993)
     """
 
-    legend_location: ClassVar[str] = "lower center"
     share: Floats
     law_values: Floats
     q: Floats
     flips: Floats
     bound: float
     budget: float | None = None
+    legend_location: str = "lower center"
 
     @classmethod
     def from_law(cls, law: ThresholdLaw, *, rho: float | None = None) -> FlipCurveDisplay:
@@ -84,48 +84,6 @@ class FlipCurveDisplay(Display):
         law_axis = ax.twinx()
         law_axis.plot(self.share, self.law_values, color="C2", alpha=0.6, label="law G")
         law_axis.set_ylabel("law G(vote share)")
-
-
-@dataclass(eq=False)
-class BlocksDisplay(Display):
-    """The smallest certified rho by number of blocks, for several laws.
-
-    Parameters
-    ----------
-    n_blocks : ndarray
-        Numbers of blocks.
-    rho : dict of ndarray
-        For each law the smallest rho.
-
-    Examples
-    --------
-    >>> display = BlocksDisplay.from_blocks([16, 32], laws=("uniform",))
-    >>> display.rho["uniform"].round(4).tolist()
-    [0.1399, 0.0993]
-    """
-
-    n_blocks: NDArray[np.int64]
-    rho: dict[str, Floats]
-
-    @classmethod
-    def from_blocks(
-        cls, n_blocks: Sequence[int], *, laws: Sequence[str] = ("uniform", "arcsine")
-    ) -> BlocksDisplay:
-        """Compute the smallest rho for each number of blocks and each law."""
-        counts = np.asarray(n_blocks, dtype=np.int64)
-
-        def smallest(law: str) -> Floats:
-            return np.array([plan(n=k, n_blocks=k, law=law).rho for k in counts.tolist()])
-
-        return cls(counts, {law: smallest(law) for law in laws})
-
-    def _columns(self) -> dict[str, Any]:
-        return {"n_blocks": self.n_blocks, **self.rho}
-
-    def _draw(self, ax: Any) -> None:
-        for law, values in self.rho.items():
-            ax.plot(self.n_blocks, values, marker="o", label=law)
-        ax.set(xscale="log", yscale="log", xlabel="number of blocks", ylabel="smallest rho")
 
 
 @dataclass(eq=False)

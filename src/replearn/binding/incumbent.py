@@ -10,10 +10,10 @@ from replearn.binding.digests import Fingerprint, bind
 def bind_fitted(model: Any) -> Fingerprint:
     """Bind a fitted model by what its predictions depend on.
 
-    A model with a certificate is bound by the certificate, which names key, design, classes and
-    the model's own incumbent, and by the state of its fitted parts, one by one: a model file gives
-    the same fingerprint as the model that was saved, and ``n_jobs`` does not matter. Other models
-    are bound by their whole state.
+    A chain is bound by its models and by memory, band and threshold of every retraining. A model
+    with a certificate is bound by the certificate, which names key, design and classes, and by the
+    state of its fitted parts, one by one: a model file gives the same fingerprint as the model that
+    was saved, and ``n_jobs`` does not matter. Other models are bound by their whole state.
 
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> one = DecisionTreeClassifier(random_state=0).fit([[0], [1]], [0, 1])
@@ -21,16 +21,30 @@ def bind_fitted(model: Any) -> Fingerprint:
     >>> bind_fitted(one).digest == bind_fitted(two).digest
     False
     """
+    chain = getattr(model, "chain_", None)
+    if chain is not None:
+        return _bind_chain(chain)
     certificate = getattr(model, "certificate_", None)
-    votes = getattr(model, "estimator_", model)  # inside of one that keeps an incumbent
-    if certificate is None or not hasattr(votes, "estimators_"):
+    if certificate is None or not hasattr(model, "estimators_"):
         return bind(model)
-    kinds = {type(part) for part in votes.estimators_}
+    kinds = {type(part) for part in model.estimators_}
     params = {kind: set(getattr(kind, "_get_param_names", list)()) for kind in kinds}
-    parts = [bind(_learned(part, params[type(part)])) for part in votes.estimators_]
-    parts.append(bind(getattr(votes, "heavy_", None)))
+    parts = [bind(_learned(part, params[type(part)])) for part in model.estimators_]
+    parts.append(bind(getattr(model, "heavy_", None)))
+    return _joined([certificate.digest], parts)
+
+
+def _bind_chain(chain: Any) -> Fingerprint:
+    """Bind the models of a chain, and memory, band and threshold of every retraining."""
+    retrainings = (chain.start, *chain.recent)
+    settings = [[float(one.memory), float(one.band), one.threshold] for one in retrainings]
+    return _joined(settings, [bind_fitted(one.model) for one in retrainings])
+
+
+def _joined(values: list[Any], parts: list[Fingerprint]) -> Fingerprint:
+    """Return one fingerprint of plain values and bound parts."""
     return Fingerprint(
-        bind([certificate.digest, *(part.digest for part in parts)]).digest,
+        bind([*values, *(part.digest for part in parts)]).digest,
         {name: version for part in parts for name, version in part.versions.items()},
         tuple(dict.fromkeys(text for part in parts for text in part.unbound)),
     )

@@ -74,13 +74,22 @@ def without_masses(plan: Plan, refuted: str, identity: Identity, **changed: Any)
     """
     # theorem: approximate-markov (the sum of squares is at most 1, whatever the population)
     certificate = plan.certificate(identity, max_point_mass=1.0, **changed)
-    if any(getattr(certificate, name) != getattr(plan, name) for name in _PROMISED):
+    if any(_is_lost(name, plan, certificate) for name in _PROMISED):
         warn_user(f"{refuted}. {_way_out(plan)}", NotCertifiedWarning)
     if certificate.certified:
         return certificate
     failed = (*identity.failed_conditions, refuted)
     identity = replace(identity, failed_conditions=failed)
     return plan.certificate(identity, max_point_mass=1.0, **changed)
+
+
+def _is_lost(name: str, plan: Plan, certificate: Certificate) -> bool:
+    """Whether a number of the certificate is worse than requested, or planned where none was."""
+    delivered = getattr(certificate, name)
+    requested = getattr(plan.vote_design.request, name, None)
+    if delivered == getattr(plan, name):
+        return False
+    return requested is None or delivered is None or bool(delivered > requested)
 
 
 def _way_out(plan: Plan) -> str:

@@ -181,6 +181,7 @@ from replearn.bounds.vc import (
     realizable_sample_size,
     realizable_tail,
 )
+from replearn.bounds.whole_models import jensen_bound, jensen_tail
 from replearn.bounds.widths import make_law, smallest_blocks, smallest_width
 
 __all__ = [

@@ -169,7 +169,7 @@ def _read_target(
     if numbers:
         if not is_number(kind) or column.n_unique() < 2:
             raise TableFileError(
-                f"{path}: target {target!r} is no quantity ({kind}); leave --resolution out."
+                f"{path}: target {target!r} is no quantity ({kind}); leave --tolerance out."
             )
         return column.to_numpy().astype(np.float64), known, remarks
     if kind == TEXT:
@@ -220,7 +220,7 @@ def check_classes(column: Any, kind: str, target: str, path: str) -> None:
     elif is_number(kind) and not bool((column == column.floor()).all()):
         problem = (
             "holds numbers that are not whole: a quantity, not classes; cut it into classes "
-            "(replearn audit --resolution takes it as it is)"
+            "(replearn audit --tolerance takes it as it is)"
         )
     elif n_values > MAX_CLASSES:
         problem = (
@@ -311,6 +311,31 @@ def read_key(path: str | None) -> SharedKey | None:
     if not text or len(text.splitlines()) > 1:
         raise ValueError(f"{path} is not a key file: one line of text is expected.")
     return SharedKey(text)
+
+
+def add_threshold(parser: argparse.ArgumentParser) -> None:
+    """Add the option of a decision threshold."""
+    parser.add_argument(
+        "--threshold",
+        metavar="T",
+        help="probability from which the second class is predicted: 0.1, prevalence, recall=0.8, "
+        "rate=0.3, or costs of a false positive and a false negative, 1:5",
+    )
+
+
+def read_threshold(text: str | None) -> Any:
+    """Return the decision threshold of the option."""
+    from replearn.learners import parse_threshold
+
+    if text is None:
+        return None
+    try:
+        return parse_threshold(text)
+    except ValueError as error:
+        raise ValueError(
+            f"--threshold {text}: must be a number such as 0.1, prevalence, recall=0.8, rate=0.3, "
+            "or the costs of a false positive and a false negative such as 1:5."
+        ) from error
 
 
 def base_model(

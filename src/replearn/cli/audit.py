@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from replearn.cli import (
     DONE,
     GATE_FAILED,
@@ -23,22 +21,32 @@ from replearn.cli import (
 )
 from replearn.cli._inputs import (
     NAMED,
+    Named,
     Sample,
     add_sample_arguments,
+    add_threshold,
     base_model,
     read_key,
     read_sample,
+    read_threshold,
 )
-from replearn.cli._regression import audit_numbers, check_options
 from replearn.randomness import SharedKey
-from replearn.records.checks import check_fraction, check_positive, if_given
-from replearn.tables.files import Table, is_large_file
+from replearn.records import check_fraction, check_positive, if_given
+from replearn.tables import Table, is_large_file
 
 CONTENDERS = (
-    *("baseline", "bagging", "replicable", "replicable-full", "score", "score-loose"),
-    "incumbent",
+    *("baseline", "bagging", "score", "incumbent", "replicable"),
+    *("replicable-full", "score-loose"),
 )
 """As in `replearn.auditing.KINDS`, which the help text does not wait for."""
+
+REPLICABLE = "replicable"
+REGRESSORS: Named = {
+    "ridge": ("sklearn.linear_model", "Ridge", {}, False),
+    "hgb": ("sklearn.ensemble", "HistGradientBoostingRegressor", {}, True),
+    "forest": ("sklearn.ensemble", "RandomForestRegressor", {}, True),
+    "tree": ("sklearn.tree", "DecisionTreeRegressor", {}, True),
+}
 
 ENDINGS = (".html", ".json", ".md")
 USUAL: dict[str, Any] = {"pairs": 20, "rows": None, "contenders": None}
@@ -48,8 +56,8 @@ QUICK: dict[str, Any] = {"pairs": 3, "rows": 5000, "contenders": "baseline,repli
 MAX_CELLS = 600_000
 MIN_ROWS = 2500
 TEST_ROWS = 2000
-"""Cells that one training sees unless --rows or --time-budget say otherwise: an audit of three
-contenders trains the model 280 times. From the size of the table alone, never from its cells."""
+"""Cells that one training sees unless --rows or --time-budget say otherwise: an audit trains the
+model thousands of times. From the size of the table alone, never from its cells."""
 
 READ_SHARE = 0.25
 MIN_READ = 20_000
@@ -64,8 +72,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     add_sample_arguments(parser)
     _add_numbers(parser)
+    add_threshold(parser)
     names = ", ".join(CONTENDERS)
-    add_options(parser, "NAMES", contenders=f"with commas, among {names} (default: first three)")
+    add_options(parser, "NAMES", contenders=f"with commas, among {names} (default: first five)")
     parser.add_argument(
         "--subgroup",
         action="append",
@@ -83,6 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         bool,
         quick=f"a first look: {QUICK['rows']} rows, {QUICK['pairs']} pairs, no bagging",
+        details="print every table and finding, not only the first screen",
         json="print the result as JSON",
         hide_values="leave features out of the report",
         quiet="no remarks, no progress",
@@ -97,12 +107,12 @@ def _add_numbers(parser: argparse.ArgumentParser) -> None:
         rho="flip probability that the replicable contender guarantees (default: 0.1)",
         time_budget="seconds for the whole command: rows, pairs and contenders are chosen so that "
         "it ends in time",
-        budget="name the most stable contender that loses at most so many points of accuracy",
+        max_price="recommend contenders that lose at most so many points of accuracy (default: 1)",
         fail_above="exit with 1 if the measured flip rate of the model is larger",
         fail_above_limit="the same for its upper 95 %% limit: passes only if the rate is shown to "
         "be smaller",
-        resolution="the target is a quantity: audit a regressor (ridge, hgb, forest, tree) whose "
-        "predictions are rounded to multiples of this, in units of the target",
+        tolerance="the target is a quantity: audit a regressor (ridge, hgb, forest, tree); "
+        "predictions that differ by at least this, in units of the target, have changed",
     )
     parser.add_argument(
         "--y-range",
@@ -130,49 +140,59 @@ def run(args: argparse.Namespace) -> int:
     key = read_key(args.key_file)
     thin = _thinning(args, key)
     drawn, about_drawn = _draw_if_large(args, key)
-    sample = read_sample(args, thin, drawn=drawn, numbers=args.resolution is not None)
+    sample = read_sample(args, thin, drawn=drawn, numbers=args.tolerance is not None)
     del drawn
     sample.tell(quiet=args.quiet)
     train_size = _train_size(args, sample)
-    about_thin = [] if thin is None else thin.told
+    about_thin = [] if thin is None else thin.remarks
     about_rows = [*about_drawn, *about_thin, *_about_rows(train_size, sample)]
     say(*about_rows, quiet=args.quiet)
-    if args.resolution is not None:
-        result, judged = audit_numbers(args, sample, key, train_size)
-    else:
-        result, judged = _audit_classes(args, sample, key, train_size)
-        result = dataclasses.replace(result, cut_short=(*result.cut_short, *about_rows))
+    result, judged = _audit(args, sample, key, train_size)
+    result = dataclasses.replace(result, cut_short=(*result.cut_short, *about_rows))
     if args.out:
         result.save(args.out, **({"values": False} if args.hide_values else {}))
         say(f"report written to {args.out}", quiet=args.quiet)
     gates = _gates(result, judged, args)
-    told = {**result.to_dict(), "gates": gates}
-    chosen = None if args.budget is None else result.most_stable(args.budget)
-    told |= {} if args.resolution is not None else {"within_budget": chosen}
-    put_json(told) if args.json else put(str(result))
-    if chosen is not None:
-        say(f"most stable for at most {args.budget:g} points of accuracy: {chosen}")
+    if args.json:
+        put_json({**result.to_dict(), "gates": gates})
+    else:
+        put(result.to_text(details=args.details))
+        if not args.details:
+            say("--details prints every table and finding", quiet=args.quiet)
     for gate in gates:
         say(_verdict(gate, args))
-    if getattr(result, "interrupted", False):
-        say("interrupted: the report tells what was measured before")
+    if result.interrupted:
+        say("interrupted: the report shows what was measured before")
         return INTERRUPTED
     return DONE if all(gate["passed"] for gate in gates) else GATE_FAILED
 
 
-def _audit_classes(
+def _audit(
     args: argparse.Namespace, sample: Sample, key: SharedKey | None, train_size: int | None
 ) -> tuple[Any, str]:
-    """Audit a classifier; return the result, and the name of the contender that gates judge."""
-    from replearn.auditing import audit, is_replicable
+    """Run the audit; return the result, and the name of the contender that gates judge."""
+    from replearn.auditing import audit
 
-    base = base_model(args.model, sample.columns)
+    name = args.model
+    known = NAMED
+    if args.tolerance is not None:
+        name = "ridge" if args.model == "logreg" else args.model  # the command's default
+        known = REGRESSORS
+    base = base_model(name, sample.columns, known=known)
     result = audit(
         base,
         sample.features_for(base),
         sample.y,
+        contenders=None if args.contenders is None else args.contenders.split(","),
         n_pairs=args.pairs,
-        design={**_design(args), "train_size": train_size, "for_blocks": _in_blocks(args, sample)},
+        threshold=read_threshold(args.threshold),
+        tolerance=args.tolerance,
+        y_range=None if args.y_range is None else tuple(args.y_range),
+        train_size=train_size,
+        max_rows=args.rows,
+        time_budget=_time_left(args),
+        block_estimator=_block_estimator(args, sample),
+        on_interrupt="return",
         groups=sample.groups,
         subgroups="auto" if args.subgroup is None else args.subgroup,
         rho=args.rho,
@@ -182,10 +202,11 @@ def _audit_classes(
         resume=args.resume,
         verbose=-1 if args.quiet else 0,
     )
-    certified = [c for c in result.contenders if c.certificate is not None]
-    judged = certified[-1] if is_replicable(base) and certified else result.contenders[0]
-    about = {"file": Path(args.data).name, "target": args.target, "model": args.model}
-    return result.with_settings(reader="command", about=about), judged.name
+    about = {"file": Path(args.data).name, "target": args.target, "model": name}
+    price = None if args.max_price is None else args.max_price / 100
+    names = [contender.name for contender in result.contenders]
+    judged = REPLICABLE if hasattr(base, "shared_key") and REPLICABLE in names else names[0]
+    return result.with_settings(reader="command", about=about, max_price=price), judged
 
 
 def _draw_if_large(
@@ -202,17 +223,18 @@ def _draw_if_large(
 def _check(args: argparse.Namespace) -> None:
     if args.out and not args.out.lower().endswith(ENDINGS):
         raise ValueError(f"--out {args.out} must end in {', '.join(ENDINGS)}.")
-    if args.resolution is not None or args.y_range is not None:
-        check_options(args)
+    if args.y_range is not None and args.tolerance is None:
+        raise ValueError("--y-range requires --tolerance: the target must be a quantity.")
+    if_given(check_positive, "--tolerance", args.tolerance)
     if_given(check_positive, "--time-budget", args.time_budget)
-    if_given(check_positive, "--budget", args.budget, zero=True)
+    if_given(check_positive, "--max-price", args.max_price, zero=True)
     if_given(check_fraction, "--fail-above", args.fail_above, zero=True)
     if_given(check_fraction, "--fail-above-limit", args.fail_above_limit, zero=True)
 
 
-def _in_blocks(args: argparse.Namespace, sample: Sample) -> Any:
+def _block_estimator(args: argparse.Namespace, sample: Sample) -> Any:
     """How ``fit`` sets an estimator of the command line for the rows of a block."""
-    if args.model not in NAMED or sample.groups is not None:
+    if args.model not in NAMED or sample.groups is not None or args.tolerance is not None:
         return None
     return partial(base_model, args.model, sample.columns)
 
@@ -227,23 +249,19 @@ def _thinning(args: argparse.Namespace, key: SharedKey | None) -> Thinning | Non
     return Thinning(STARTED, args.time_budget, SharedKey(0) if key is None else key)
 
 
-def _design(args: argparse.Namespace) -> dict[str, Any]:
-    """Sizes of the audit; reading has used part of the time already."""
-    used = time.monotonic() - STARTED
-    return {
-        "time_budget": None if args.time_budget is None else max(args.time_budget - used, 0.001),
-        "contenders": None if args.contenders is None else args.contenders.split(","),
-        "rows": args.rows,
-        "interrupt": "report",
-    }
+def _time_left(args: argparse.Namespace) -> float | None:
+    """Seconds for the audit; reading has used part of the time already."""
+    if args.time_budget is None:
+        return None
+    return float(max(args.time_budget - (time.monotonic() - STARTED), 0.001))
 
 
 def _train_size(args: argparse.Namespace, sample: Sample) -> int | None:
     """Rows that each training sees of a large table; None: half of what is not tested."""
-    asked = args.rows is not None or args.time_budget is not None
+    requested = args.rows is not None or args.time_budget is not None
     affordable = max(MIN_ROWS, MAX_CELLS // len(sample.columns))
     fits = len(sample.y) <= 2 * affordable + TEST_ROWS
-    return None if asked or fits or sample.groups is not None else affordable
+    return None if requested or fits or sample.groups is not None else affordable
 
 
 def _about_rows(train_size: int | None, sample: Sample) -> list[str]:
@@ -264,12 +282,10 @@ def _gates(result: Any, judged: str, args: argparse.Namespace) -> list[dict[str,
     from replearn.auditing import flip_gates
 
     limits = {"fail_above": args.fail_above, "fail_above_limit": args.fail_above_limit}
-    asked = flip_gates(result.flip_rate(judged), **limits)
-    gates = [{"model": judged, **gate.to_dict()} for gate in asked]
-    if args.resolution is not None:
-        return gates
-    # Whoever always predicts the same never flips: that is no success.
-    useless = result.usefulness(judged).useless
+    found = flip_gates(result.flip_rate(judged), **limits)
+    gates = [{"model": judged, **gate.to_dict()} for gate in found]
+    # A model that always predicts the same never flips: such a gate does not pass.
+    useless = not result.judgement[judged].usable
     return [{**g, "useless": useless, "passed": g["passed"] and not useless} for g in gates]
 
 
@@ -277,9 +293,7 @@ def _verdict(gate: dict[str, Any], args: argparse.Namespace) -> str:
     rate = f"{gate['estimate']:.2%}"
     model = repr(gate["model"])
     what = f"flip rate of {model} is {rate}"
-    if args.resolution is not None:
-        what = f"{rate} of the rounded values of {model} change"
-    always = "; it predicts without regard to the row" if gate.get("useless") else ""
+    always = "; its predictions are useless" if gate.get("useless") else ""
     return (
         f"gate {'passed' if gate['passed'] else 'FAILED'}: {what} ({gate['lower']:.2%} to "
         f"{gate['upper']:.2%}), allowed {gate['allowed']:.2%} for the {gate['judged']}{always}"
@@ -289,12 +303,13 @@ def _verdict(gate: dict[str, Any], args: argparse.Namespace) -> str:
 class Thinning:
     """Draw rows of a file that has been cut into cells, as many as there is time for.
 
-    The rows are drawn by the key, all over the file: its first rows may be of another kind. The
-    command ``started`` at that time of ``time.monotonic``, and has ``budget`` seconds.
+    The rows are drawn by the key and their cells, all over the file: its first rows may be of
+    another kind, and the same rows in another order give the same sample. The command ``started``
+    at that time of ``time.monotonic``, and has ``budget`` seconds.
     """
 
     def __init__(self, started: float, budget: float, key: SharedKey) -> None:
-        self.told: list[str] = []
+        self.remarks: list[str] = []
         self._end = started + READ_SHARE * budget
         self._began = time.monotonic()
         self._key = key
@@ -307,9 +322,21 @@ class Thinning:
         n_rows = max(MIN_READ, int(left / max(each, 1e-9)))
         if n_rows >= frame.height:
             return frame
-        self.told.append(
+        self.remarks.append(
             f"{n_rows:,} of {frame.height:,} rows of the file were read, drawn by the key, to keep "
             "the time budget"
         )
-        rng = np.random.default_rng(self._key.child("rows read").seed_for("permutation"))
-        return frame[np.sort(rng.permutation(frame.height)[:n_rows])]
+        return frame[_drawn(frame, n_rows, self._key.child("rows read"))]
+
+
+def _drawn(frame: Any, n_rows: int, key: SharedKey) -> Any:
+    """Positions of rows that the key draws by their cells, whatever their order in the file."""
+    import polars as pl
+    from polars import selectors
+
+    from replearn.outofcore import draw_rows
+
+    cells = (~selectors.nested()).cast(pl.String).fill_null("\0")
+    rows = frame.select(pl.concat_str(cells, separator="\x1f"))
+    (positions,), _, _ = draw_rows(lambda: [rows], n_rows, key, lambda _, drawn: drawn)
+    return positions

@@ -8,14 +8,23 @@ from pathlib import Path
 from typing import Any
 
 from replearn.cli import DONE, add_options, put, put_json, say
+from replearn.cli._incumbent import (
+    add_incumbent_options,
+    check_plain_options,
+    history_table,
+    read_incumbent,
+    with_incumbent,
+)
 from replearn.cli._inputs import (
     add_sample_arguments,
+    add_threshold,
     base_model,
     read_key,
     read_sample,
+    read_threshold,
     takes_columns_itself,
 )
-from replearn.cli._predictions import add_trust, load_model
+from replearn.cli._predictions import add_trust
 from replearn.guarantees import Plan
 from replearn.guarantees import plan as make_plan
 from replearn.records import pretty_json, write_atomically
@@ -32,7 +41,9 @@ MANY_MODELS = 500
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     add_sample_arguments(parser)
-    add_options(parser, "FILE", key_file=f"the shared key, always needed: {NEW_KEY}")
+    add_options(
+        parser, "FILE", key_file=f"the shared key, needed unless --learner plain: {NEW_KEY}"
+    )
     parser.add_argument(
         "--out", required=True, metavar="FILE", help="model file, such as m.replearn"
     )
@@ -46,23 +57,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--learner",
-        choices=("certified", "score"),
+        choices=("certified", "score", "plain"),
         default="certified",
-        help="many small blocks with a certificate (default), or few large ones with an estimate",
+        help="many small blocks with a certificate (default), few large ones with an estimate, or "
+        "plain: one fit without key and certificate, to be the incumbent of the next one",
     )
-    parser.add_argument(
-        "--threshold",
-        metavar="T",
-        help="probability from which the second class is predicted: 0.1, prevalence, recall=0.8, "
-        "rate=0.3, or costs of a false positive and a false negative, 1:5",
-    )
+    add_threshold(parser)
     _add_indices(parser)
-    add_options(
-        parser,
-        float,
-        rho="without a plan: flip probability (default: 0.1)",
-        band="with --incumbent: how clear the evidence must be, in units of margin (default: 0.1)",
-    )
+    add_options(parser, float, rho="without a plan: flip probability (default: 0.1)")
+    add_incumbent_options(parser)
     add_options(
         parser, int, max_fits="without a plan: largest number of fits", jobs="number of workers"
     )
@@ -94,13 +97,16 @@ def _add_indices(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Fit, save, print the certificate."""
-    if args.key_file is None:
+    is_plain = args.learner == "plain"
+    if args.key_file is None and not is_plain:
         raise ValueError(f"--key-file FILE is required, the key that all runs share; {NEW_KEY}.")
-    key = read_key(args.key_file)
+    if is_plain:
+        check_plain_options(args)
+    key = None if is_plain else read_key(args.key_file)
     shared = _read_plan(args)
     _check_folders(args.out, args.certificate, args.save_columns)
     in_pieces = args.folder is not None or args.scheduler is not None
-    incumbent = None if in_pieces else _read_incumbent(args)
+    incumbent = None if in_pieces else read_incumbent(args)
     if in_pieces:
         from replearn.cli._large import read_in_pieces
 
@@ -111,7 +117,6 @@ def run(args: argparse.Namespace) -> int:
     say(*_about_columns(args), quiet=args.quiet)
     # What learns is loaded here and not above: a command should start, help and refuse at once.
     from replearn.auditing import is_replicable
-    from replearn.learners import IncumbentClassifier
     from replearn.persistence import check_savable
 
     rows_per_block, about_fits = _size_of_fit(args, shared, sample)
@@ -120,13 +125,14 @@ def run(args: argparse.Namespace) -> int:
     if is_replicable(base):
         raise ValueError(f"model {args.model!r} is replicable already; name its base estimator.")
     check_savable(base, f"model {args.model!r}")  # what cannot be saved fails before training
-    estimator = _estimator(args, base, shared)
-    estimator.set_params(shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0)
-    if incumbent is not None:
-        band = 0.1 if args.band is None else args.band
-        estimator = IncumbentClassifier(estimator, incumbent, band=band)
+    estimator = base
+    if not is_plain:
+        estimator = _estimator(args, base, shared)
+        estimator.set_params(shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0)
+    if is_plain or incumbent is not None:
+        estimator = with_incumbent(args, estimator, incumbent)
     _fit(args, estimator, base, sample, in_pieces)
-    _write(args, estimator, sample)
+    _write(args, estimator, base, sample)
     _print(args, estimator, sample)
     return DONE
 
@@ -151,7 +157,8 @@ def _fit(args: argparse.Namespace, estimator: Any, base: Any, sample: Any, in_pi
 
     context = None if args.resume is None else resumable(args.resume, trusted_types=args.trust)
     X = sample.features_for(base)
-    fit_in_context(estimator, X, sample.y, context, groups=sample.groups)
+    grouped = {} if args.learner == "plain" else {"groups": sample.groups}
+    fit_in_context(estimator, X, sample.y, context, **grouped)
 
 
 def _estimator(args: argparse.Namespace, base: Any, shared: Plan | None) -> Any:
@@ -159,7 +166,7 @@ def _estimator(args: argparse.Namespace, base: Any, shared: Plan | None) -> Any:
     from replearn.learners import PointwiseReplicableClassifier, ScoreReplicableClassifier
 
     rho = 0.1 if args.rho is None else args.rho
-    threshold = _threshold(args.threshold)
+    threshold = read_threshold(args.threshold)
     if _by_scores(args, shared):
         if shared is not None:
             return ScoreReplicableClassifier(base, plan=shared, threshold=threshold)
@@ -179,41 +186,12 @@ def _by_scores(args: argparse.Namespace, shared: Plan | None) -> bool:
     return args.learner == "score" or (shared is not None and shared.task == "score")
 
 
-def _threshold(text: str | None) -> Any:
-    from replearn.learners import parse_threshold
-
-    if text is None:
-        return None
-    try:
-        return parse_threshold(text)
-    except ValueError as error:
-        raise ValueError(
-            f"--threshold {text}: must be a number such as 0.1, prevalence, recall=0.8, rate=0.3, "
-            "or the costs of a false positive and a false negative such as 1:5."
-        ) from error
-
-
 def _read_plan(args: argparse.Namespace) -> Plan | None:
     if args.plan is None:
         return None
     if args.rho is not None or args.max_fits is not None:
         raise ValueError("--plan fixes rho and the number of fits; leave --rho and --max-fits out.")
     return Plan.load(args.plan)
-
-
-def _read_incumbent(args: argparse.Namespace) -> Any:
-    """Load the model in use; it must have the key of the new one."""
-    if args.incumbent is None:
-        if args.band is not None:
-            raise ValueError(f"--band {args.band:g} belongs to --incumbent: name the model in use.")
-        return None
-    model, notes = load_model(args.incumbent, args.key_file, args)
-    if notes.get("id") != args.id:
-        raise ValueError(
-            f"--id {args.id}: {args.incumbent} was fitted with --id {notes.get('id')}, and its "
-            "predictions would be others than those in use. Give the same --id."
-        )
-    return model
 
 
 def _size_of_fit(
@@ -224,7 +202,7 @@ def _size_of_fit(
     A large table gets fewer partitions. All of it follows from the size of the table and the
     options, never from the data.
     """
-    if _by_scores(args, shared):  # its blocks are large
+    if _by_scores(args, shared) or args.learner == "plain":  # blocks are large, or there are none
         return None, []
     if shared is not None:
         return shared.block_size if shared.unit == "rows" else None, []
@@ -264,7 +242,7 @@ def _check_folders(*paths: str | None) -> None:
             raise ValueError(f"{path}: the folder does not exist.")
 
 
-def _write(args: argparse.Namespace, estimator: Any, sample: Any) -> None:
+def _write(args: argparse.Namespace, estimator: Any, base: Any, sample: Any) -> None:
     from replearn.persistence import save
 
     votes = getattr(estimator, "estimator_", estimator)  # inside of one that keeps an incumbent
@@ -275,7 +253,7 @@ def _write(args: argparse.Namespace, estimator: Any, sample: Any) -> None:
         "clean_labels": args.clean_labels,
         "id": args.id,
         "ids": list(sample.ids),
-        "frame": "pandas" if takes_columns_itself(votes.estimator) else "polars",
+        "frame": "pandas" if takes_columns_itself(base) else "polars",
     }
     say(*_about_saving(votes), quiet=args.quiet)
     save(estimator, args.out, include_key=args.include_key, notes=notes)
@@ -292,6 +270,8 @@ def _about_saving(estimator: Any) -> list[str]:
     """Announce a file that takes a while to write."""
     from replearn.persistence import why_not_packed
 
+    if not hasattr(estimator, "estimators_"):
+        return []
     n_models = len(estimator.estimators_)
     reason = why_not_packed(estimator.estimators_[0])
     if reason is not None:
@@ -305,27 +285,35 @@ def _size(path: str) -> str:
 
 
 def _print(args: argparse.Namespace, estimator: Any, sample: Any) -> None:
-    certificate = estimator.certificate_
+    certificate = getattr(estimator, "certificate_", None)
     usefulness = getattr(estimator, "usefulness_", None)
+    history = getattr(estimator, "history_", None)
     if not args.json:
         if args.quiet:
             return
-        put(str(certificate))
+        if certificate is not None:
+            put(str(certificate))
+        if history is not None:
+            put(history_table(history[-1:]))
         if usefulness is not None:
             put(f"usefulness: {usefulness}")
         return
-    put_json(
-        {
-            "model": args.out,
-            "rows": sample.n,
-            "classes": estimator.classes_.tolist(),
-            "columns": sample.columns,
-            "remarks": list(sample.remarks),
+    result = {
+        "model": args.out,
+        "rows": sample.n,
+        "classes": estimator.classes_.tolist(),
+        "columns": sample.columns,
+        "remarks": list(sample.remarks),
+        "usefulness": None if usefulness is None else asdict(usefulness),
+    }
+    if certificate is not None:
+        result |= {
             "certified": certificate.certified,
             "verdict": certificate.verdict,
             "rho": certificate.rho,
             "key_fingerprint": certificate.key_fingerprint,
             "certificate": certificate.to_dict(),
-            "usefulness": None if usefulness is None else asdict(usefulness),
         }
-    )
+    if history is not None:
+        result["retraining"] = history[-1]
+    put_json(result)

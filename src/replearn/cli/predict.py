@@ -35,6 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="add a sentence and what it rests on: full (default) with vote share, threshold and "
         "flip probability; plain for the person who gets the prediction",
     )
+    changes = "of a model with an incumbent: add since when the prediction stands, and why it does"
+    add_options(parser, bool, changes=changes)
     add_options(
         parser,
         "COLUMN",
@@ -163,6 +165,8 @@ def _columns(model: Any, X: Any, ids: Any, args: Any) -> dict[str, list[Any]]:
     else:
         labels = model.predict(X, ids=ids) if explained is None else explained.prediction
     columns = {"prediction": labels.tolist()}
+    if args.changes:
+        columns |= _changes(model, X, ids)
     if explained is not None:
         for item, values in explained.columns().items():
             if item not in ("prediction", "stage"):
@@ -172,6 +176,23 @@ def _columns(model: Any, X: Any, ids: Any, args: Any) -> dict[str, list[Any]]:
             for sentence, label in zip(explained.sentences(), columns["prediction"], strict=True)
         ]
     return columns
+
+
+def _changes(model: Any, X: Any, ids: Any) -> dict[str, list[Any]]:
+    """Return the date of the last change of each prediction, and why it was kept since."""
+    history = getattr(model, "history_", None)
+    if history is None:
+        raise ValueError(f"--changes requires an incumbent, which {type(model).__name__} has not.")
+    explained = model.explain(X, ids=ids)
+    n_recent = len(model.chain_.recent)
+    return {
+        # Empty where it has not changed as far as the chain goes back.
+        "changed_since": [
+            history[-1 - age]["date"] if age < n_recent else ""
+            for age in explained.unchanged_for.tolist()
+        ],
+        "kept_because": explained.kept_because.tolist(),
+    }
 
 
 def _json_number(value: Any) -> Any:

@@ -60,6 +60,8 @@ def read_run(path: str) -> tuple[Certificate, Any]:
         from replearn.persistence import describe  # certificates alone are read without estimators
 
         about = describe(path)
+        if about.certificate is None:
+            raise CertificateError(f"{path} has no certificate: its estimator promises nothing.")
         return about.certificate, about.notes.get("columns")
     try:
         return Certificate.load(path), None

@@ -96,10 +96,10 @@ _TEXTS = {
         "person as groups. Copies that the sample shows are refuted, others are not seen."
     ),
     "same-incumbent": (
-        "Every run keeps the predictions of the same incumbent, within the same band, and the "
-        "incumbent knows none of the new samples. What is promised about two runs then holds for "
-        "the predictions that are kept or changed; what is promised about accuracy is about the "
-        "estimator without the incumbent."
+        "Every run keeps the predictions of the same incumbent, with the same memory and within "
+        "the same band, and the incumbent knows none of the new samples. What is promised about "
+        "two runs then holds for the predictions that are kept or changed; what is promised about "
+        "accuracy is about the estimator without the incumbent."
     ),
     "random-function": (
         "The keyed hash behaves like a random function: a computational assumption."

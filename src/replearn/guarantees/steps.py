@@ -189,8 +189,8 @@ class Identity:
     candidates, pool, hypotheses : str
         Digests of the candidates of a choice, of the shared pool and of the hypothesis class.
     incumbent : dict or None
-        Fingerprint of the model whose predictions are kept, with band, unit and threshold; None
-        where there is none.
+        Fingerprint of the model whose predictions are kept, with memory, band, unit and threshold;
+        None where there is none.
     unbound : tuple of str
         What the promise depends on and no digest could be made of, in words.
     failed_conditions : tuple of str

@@ -111,9 +111,10 @@ _ENTRIES = (
     ),
     Theorem(
         "incumbent-band",
-        "If the old prediction stays while the new score is within a band of the decision "
-        "threshold, "
-        "independent retrainings change it at most (standard error / band)^2 / 2 times each.",
+        "If the old prediction stays while the score is within a band of the decision threshold, "
+        "a change travels twice the band: retrainings change it at most as often as the score's "
+        "mean travel / (2 band), and independent ones without memory at most "
+        "(standard error / band)^2 / 2 times each.",
     ),
     Theorem(
         "accuracy-factor",
@@ -172,6 +173,11 @@ _ENTRIES = (
         "The error exceeds its mean over the thresholds by t with probability at most "
         "exp(-2 t^2 / q), q the sum of squared masses of the light points.",
         "thm:countable-tail-bound",
+    ),
+    Theorem(
+        "approximate-jensen",
+        "Two models differ on more than gamma with probability at most the infimum over a of "
+        "sup_p E(|G(B1) - G(B2)| - a)+ / (gamma - a), B1 and B2 independent binomial counts.",
     ),
     Theorem(
         "approximate-direct",

@@ -153,8 +153,7 @@ def sentence(notion: str, rho: float, gamma: float | None, runs: int) -> str:
     if notion == "approximate":
         return (
             f"Except with probability {rounded_up(rho)}, two models trained on fresh samples "
-            f"prediction at most a share of {rounded_up(gamma or 0.0)} of the population "
-            f"differently."
+            f"disagree on at most a share of {rounded_up(gamma or 0.0)} of the population."
         )
     if runs == 2:
         return (

@@ -11,14 +11,16 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from replearn._version import __version__
+from replearn.binding import bind_fitted
 from replearn.exceptions import CertificateError
-from replearn.persistence import load, save
+from replearn.persistence import describe, load, save
 from replearn.randomness import SharedKey
 
 KEY_VARIABLE = "REPLEARN_KEY"
@@ -55,7 +57,7 @@ def log_model(
     Returns
     -------
     ModelInfo
-        What MLflow returns. The certificate is logged as ``certificate.json``.
+        What MLflow returns. The certificate is logged as ``certificate.json``, if there is one.
 
     Notes
     -----
@@ -71,9 +73,10 @@ def log_model(
     import mlflow
 
     certificate = getattr(model, "certificate_", None)
-    if certificate is None:
+    if certificate is None and not hasattr(model, "chain_"):
         raise CertificateError(f"{type(model).__name__} has no certificate_: fit it first.")
-    options.setdefault("pip_requirements", requirements(certificate))
+    versions = bind_fitted(model).versions if certificate is None else certificate.identity.versions
+    options.setdefault("pip_requirements", requirements(versions))
     if input_example is None:
         warnings.warn(
             "the model is logged without a signature: pass input_example, a few rows as they will "
@@ -93,18 +96,17 @@ def log_model(
             input_example=input_example,
             **options,
         )
-        mlflow.log_text(certificate.to_json(), "certificate.json")
+        if certificate is not None:
+            mlflow.log_text(certificate.to_json(), "certificate.json")
         for suffix in ("html", "json") if audit is not None else ():
             audit.save(Path(folder) / f"audit.{suffix}")
             mlflow.log_artifact(str(Path(folder) / f"audit.{suffix}"))
     return info
 
 
-def requirements(certificate: Any) -> list[str]:
+def requirements(versions: Mapping[str, str]) -> list[str]:
     """Return what an environment must install to load the model and predict the same."""
-    versions = dict(certificate.identity.versions)
-    versions.pop("python", None)
-    packages = [f"{name}=={version}" for name, version in sorted(versions.items())]
+    packages = [f"{name}=={versions[name]}" for name in sorted(versions) if name != "python"]
     return [f"replicable-learn[mlflow]=={__version__}", *packages]
 
 
@@ -126,15 +128,49 @@ class KeyedModel:
 
 def _load_pyfunc(data_path: str, model_config: dict[str, Any] | None = None) -> KeyedModel:
     """Load the model; ``model_config`` comes with the artifact and is not read."""
+    return KeyedModel(_load_file(data_path))
+
+
+def _load_file(path: str | os.PathLike[str]) -> Any:
+    """Load a model file with key and trusted types of the environment."""
     key = os.environ.get(KEY_VARIABLE)
-    if key is None:
+    if key is None and not describe(path).includes_key:
         raise ValueError(
             f"the environment variable {KEY_VARIABLE} is not set: it must hold the shared key that "
             "the model was fitted with (its text, or what SharedKey.export has written)."
         )
     listed = os.environ.get(TRUSTED_TYPES_VARIABLE, "").split(",")
     trusted_types = [name.strip() for name in listed if name.strip()]
-    return KeyedModel(load(data_path, shared_key=SharedKey(key), trusted_types=trusted_types))
+    shared_key = None if key is None else SharedKey(key)
+    return load(path, shared_key=shared_key, trusted_types=trusted_types)
+
+
+def registered_model(model_uri: str) -> Any:
+    """Load the estimator of a model that `log_model` has logged, to be the next one's incumbent.
+
+    Parameters
+    ----------
+    model_uri : str
+        Where MLflow has it, as ``models:/credit@champion``.
+
+    Returns
+    -------
+    estimator
+        The estimator itself, not the pyfunc model around it. Key and trusted types are those of
+        the environment, as for predictions.
+
+    Examples
+    --------
+    >>> old = registered_model("models:/credit@champion")  # doctest: +SKIP
+    >>> IncumbentClassifier(estimator, incumbent=old).fit(X, y)  # doctest: +SKIP
+    """
+    import mlflow
+
+    folder = Path(mlflow.artifacts.download_artifacts(artifact_uri=model_uri))
+    found = sorted(folder.rglob(_FILE))
+    if len(found) != 1:
+        raise ValueError(f"{model_uri} is not a model of log_model: it has {len(found)} {_FILE}.")
+    return _load_file(found[0])
 
 
 def flip_metric(registered: Any, X: Any, *, name: str = "flip_rate") -> Any:

@@ -24,6 +24,9 @@ class FittedState:
     _derived_state: ClassVar[tuple[str, ...]] = ()
     """Fitted attributes that are not written, because `_derive` computes them."""
 
+    _always_certified: ClassVar[bool] = True
+    """Whether every fitted estimator has a certificate, which its file must contain."""
+
     certificate_: Any
     shared_key: Any
 

@@ -1,23 +1,57 @@
-"""Keep the predictions of the model that is in use, unless the new evidence is clear."""
+"""Retrain, and keep the predictions of the model in use unless the new evidence is clear."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import ClassifierMixin, clone
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding.incumbent import bind_fitted
+from replearn.binding import bind_fitted
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import RunContext, fit_in_context
 from replearn.guarantees import Certificate
-from replearn.learners.fitted_state import FittedState
+from replearn.learners.decision_threshold import (
+    THRESHOLD_CONSTRAINTS,
+    fitted_threshold,
+    split_threshold,
+    with_threshold,
+)
+from replearn.learners.incumbent_base import KeepsChain
+from replearn.learners.incumbent_budget import Budget, choose_changes
+from replearn.learners.incumbent_chain import (
+    DECISION,
+    MARGIN,
+    MAX_MEMORY,
+    Chain,
+    Retraining,
+    chain_scores,
+    mixed_probabilities,
+    replay_scores,
+    score_kind,
+)
+from replearn.learners.incumbent_explanation import KeptExplanation
+from replearn.learners.incumbent_fit import (
+    chain_of,
+    check_incumbent,
+    held_out_rows,
+)
+from replearn.learners.incumbent_retraining import (
+    NewSample,
+    Options,
+    changes_between,
+    earlier_losses,
+    first_entry,
+    retrain,
+)
+from replearn.learners.incumbent_rule import Floats, Replay, margins
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
@@ -26,47 +60,10 @@ from replearn.learners.inputs import (
     checked_fit,
     with_base_tags,
 )
-from replearn.learners.results import InWords
-from replearn.tables import copy_rows, n_rows, take_rows
+from replearn.tables import copy_rows
 
-Floats = NDArray[np.float64]
-
-N_LABEL_ROWS = 256
-"""Training rows that show which labels an incumbent without ``classes_`` predicts."""
-
-
-@dataclass(frozen=True, eq=False)
-class KeptExplanation(InWords):
-    """One row per point: the incumbent's prediction, the new evidence, and whether it was clear.
-
-    ``margin`` is the evidence for the prediction of the new estimator alone, beyond the decision
-    threshold; the incumbent's prediction stays where that is another one and at most ``band``.
-    """
-
-    prediction: NDArray[Any]
-    incumbent_prediction: NDArray[Any]
-    new_prediction: NDArray[Any]
-    margin: Floats
-    band: Floats
-
-    def sentences(self) -> Iterator[str]:
-        """Explain each point in one sentence."""
-        for row in range(len(self)):
-            old = self.incumbent_prediction[row]
-            new = self.new_prediction[row]
-            evidence = f"margin {self.margin[row]:.3f}, band {self.band[row]:g}"
-            if old == new:
-                yield f"Prediction {new!s}: the model in use and the new one agree ({evidence})."
-            elif self.prediction[row] == old:
-                yield (
-                    f"Prediction {old!s}, as before: the new model leans to {new!s}, but not "
-                    f"clearly enough to change the prediction ({evidence})."
-                )
-            else:
-                yield (
-                    f"Prediction {new!s} instead of {old!s}: the new evidence is clear "
-                    f"({evidence})."
-                )
+_WITH_THRESHOLD = (FixedThresholdClassifier, TunedThresholdClassifierCV)
+_SHARE = Interval(Real, 0, 1, closed="both")
 
 
 def _fitted_has(method: str) -> Any:
@@ -76,11 +73,12 @@ def _fitted_has(method: str) -> Any:
     return check
 
 
-class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Retrain, and keep the predictions of the model in use unless the new score is clear.
+class IncumbentClassifier(ClassifierMixin, KeepsChain):
+    """Retrain, and keep the predictions of the model in use unless the new evidence is clear.
 
-    The old prediction stays where the new score is within ``band`` of the decision threshold, and
-    wherever both models agree. Chains are allowed: next month this model is the incumbent.
+    After a retraining the score of a point is ``memory`` times its score before and
+    ``1 - memory`` times that of the new estimator. The old prediction stays where this score is
+    within ``band`` of the decision threshold. Next month this model is the incumbent.
 
     Parameters
     ----------
@@ -88,30 +86,59 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
         The estimator that is trained anew; ``LogisticRegression(max_iter=1000)`` if None.
     incumbent : fitted classifier, default=None
         The model in use. It is kept as it is, also by ``clone``. None for the first fit.
+    memory : float, "all" or "auto", default=0.5
+        Weight of the remembered score, from 0 to 0.8. "all": the mean of all models, up to that
+        weight. "auto": the longest memory and widest band (at most ``band``) whose predictions for
+        rows of the new sample, cross-fitted with five folds, are not worse than those of plain
+        retraining; nothing is remembered where all are. 0 if the estimator has neither
+        ``predict_proba`` nor ``margin``.
     band : float, default=0.1
         How far the score must be beyond the decision threshold to change a prediction: in
         probability, or in units of ``margin`` where the estimator has one, as
-        `PointwiseReplicableClassifier` does. More than two classes: the new probability of another
-        class must exceed that of the old prediction by twice as much.
-    threshold : float, default=0.5
-        Probability of ``classes_[1]`` from which it is predicted, for two classes and an estimator
-        without ``margin``.
-    unit : {"score", "standard error"}, default="score"
-        What ``band`` counts; standard errors of the point's score need an estimator that estimates
-        them, `ScoreReplicableClassifier` with two classes.
+        `PointwiseReplicableClassifier` does. More than two classes: the score of another class must
+        exceed that of the old prediction by twice as much.
+    threshold : float, str or pair of float, default=None
+        Decision threshold on the score, as in `DecisionThresholdClassifier`, for two classes and an
+        estimator without ``margin``. None: that of the estimator, else that of the incumbent, if
+        one of them is a classifier with a decision threshold; else 0.5.
+    band_unit : {"score", "standard_error"}, default="score"
+        What ``band`` counts; standard errors of the point's new score require
+        `ScoreReplicableClassifier` with two classes as estimator.
+    max_changes : float, default=None
+        Share of predictions that may change. The band is widened until it holds on cross-fitted
+        rows of the new sample; on other rows it holds approximately, see ``history_``, and on a
+        batch exactly with `predict_batch`.
+    max_negative_flips : float, default=None
+        Share of predictions that may change from right to wrong, in the same way.
+    keep_rate : float, default=None
+        By how much the share of ``classes_[1]`` among the predictions may move, in the same way;
+        two classes.
+    max_loss : float, default=0.0
+        With ``memory="auto"``: memory is shortened if it loses more accuracy (or ``scoring``) than
+        this against plain retraining, at 95 % confidence; ``history_`` has the upper limit of the
+        loss.
+    scoring : callable, default=None
+        With ``memory="auto"``: metric on codes of labels, ``scoring(y_true, y_pred)``, larger is
+        better; it must take ``sample_weight`` if ``fit`` gets it. None: accuracy.
 
     Attributes
     ----------
     estimator_ : classifier
         The estimator, trained on the new sample.
+    chain_ : Chain
+        The start of the chain and its latest 16 retrainings.
+    history_ : list of dict
+        One entry per retraining, the latest 120: date, rows, memory, band, share of predictions
+        changed, what dropping old retrainings has changed; alarms and budgets.
     certificate_ : Certificate
-        That of the estimator, where it has one, for runs that share key, incumbent and band: their
-        fingerprint and values are on it, and `Certificate.comparable` compares them. What it says
-        about two runs holds with an incumbent, too, for votes; for an estimate, as long as standard
-        errors vary little across the band (see the theory page incumbent-band). What it says about
+        That of the estimator, where it has one, for runs that share key, incumbent, memory and
+        band: their fingerprint and values are on it, and `Certificate.comparable` compares them.
+        What it says about two runs holds with an incumbent, too, for votes; for an estimate, as
+        long as standard errors vary little across the band (see the theory page incumbent-band).
+        Nothing is certified where memory or band are decided from the sample. What it says about
         accuracy is about the estimator alone.
     n_retrainings_ : int
-        How many incumbents this model stands on.
+        Number of incumbents in the chain.
     classes_ : ndarray
         The labels.
     n_features_in_ : int
@@ -121,13 +148,16 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
 
     See Also
     --------
+    IncumbentRegressor : The same for numbers.
     PointwiseReplicableClassifier : Two labs without a common model.
 
     Notes
     -----
     A prediction near the threshold may stay although it is wrong, for as long as the evidence is
-    not clear: see ``benchmarks/incumbent.py`` for how long. Every incumbent of a chain predicts
-    when this one does.
+    not clear: see ``benchmarks/incumbent.py`` for how long. All models of the chain predict when
+    this one does, at most 17. When older retrainings are dropped the chain is replayed without
+    them, from the same start. A fitted model does not need its incumbent: copies by pickle and
+    model files leave it out.
 
     Examples
     --------
@@ -135,30 +165,64 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
     >>> from replearn import IncumbentClassifier
     >>> X, y = make_classification(3000, flip_y=0.3, random_state=0)
     >>> may = IncumbentClassifier().fit(X[:1000], y[:1000])
-    >>> june = IncumbentClassifier(incumbent=may, band=0.1).fit(X[1000:2000], y[1000:2000])
+    >>> june = IncumbentClassifier(incumbent=may).fit(X[1000:2000], y[1000:2000])
     >>> changed = (june.predict(X[2000:]) != may.predict(X[2000:])).mean()
     >>> alone = (june.estimator_.predict(X[2000:]) != may.predict(X[2000:])).mean()
-    >>> bool(changed < alone / 2)
+    >>> bool(changed < alone / 4)
     True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"]), None],
         "incumbent": [HasMethods(["predict"]), None],
+        "memory": [Interval(Real, 0, MAX_MEMORY, closed="both"), StrOptions({"all", "auto"})],
         "band": [Interval(Real, 0, None, closed="left")],
-        "threshold": [Interval(Real, 0, 1, closed="neither")],
-        "unit": [StrOptions({"score", "standard error"})],
+        "threshold": THRESHOLD_CONSTRAINTS,
+        "band_unit": [StrOptions({"score", "standard_error"})],
+        "max_changes": [_SHARE, None],
+        "max_negative_flips": [_SHARE, None],
+        "keep_rate": [_SHARE, None],
+        "max_loss": [Interval(Real, 0, None, closed="left")],
+        "scoring": [Callable, None],
     }
 
-    def __init__(self, estimator=None, incumbent=None, *, band=0.1, threshold=0.5, unit="score"):
+    def __init__(  # noqa: PLR0913
+        self,
+        estimator=None,
+        incumbent=None,
+        *,
+        memory=0.5,
+        band=0.1,
+        threshold=None,
+        band_unit="score",
+        max_changes=None,
+        max_negative_flips=None,
+        keep_rate=None,
+        max_loss=0.0,
+        scoring=None,
+    ):
         self.estimator = estimator
         self.incumbent = incumbent
+        self.memory = memory
         self.band = band
         self.threshold = threshold
-        self.unit = unit
+        self.band_unit = band_unit
+        self.max_changes = max_changes
+        self.max_negative_flips = max_negative_flips
+        self.keep_rate = keep_rate
+        self.max_loss = max_loss
+        self.scoring = scoring
 
     @checked_fit
-    def fit(self, X: Any, y: ArrayLike, *, context: RunContext | None = None, **fit_params: Any):
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        new_rows: ArrayLike | None = None,
+        context: RunContext | None = None,
+        **fit_params: Any,
+    ):
         """Train the estimator on a new sample; the incumbent is not trained.
 
         Parameters
@@ -166,7 +230,10 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
         X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
             The new sample.
         y : array-like of shape (n,)
-            Labels of any kind.
+            Labels of any kind; the same as those of the incumbent.
+        new_rows : array-like of bool of shape (n,), default=None
+            Rows that no model of the chain has been trained on, where samples overlap (a rolling
+            window): memory, band and budgets are decided on these. None: all rows are new.
         context : RunContext, default=None
             How to run, for estimators whose ``fit`` takes it: a store of finished blocks, a time
             limit. It does not change the result.
@@ -179,88 +246,192 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
             The fitted estimator.
         """
         with all_or_nothing(self):
-            _, known = check_labels(X, y, None)
+            codes, classes = check_labels(X, y, None)
             X = check_features(self, X, reset=True)
             base = base_estimator(self.estimator)
-            if hasattr(base, "margin") and len(known) > 2:
-                raise ValueError(
-                    f"y has {len(known)} classes: with {type(base).__name__} an incumbent is kept "
-                    "for two classes only; give another estimator."
-                )
-            if self.unit == "standard error" and not hasattr(base, "standard_error"):
-                raise ValueError(
-                    f'unit="standard error" needs a ScoreReplicableClassifier, but estimator is '
-                    f'{type(base).__name__}: use that, or unit="score".'
-                )
-            self._check_incumbent(X, known)
+            self._check_options(base, classes)
+            if self.threshold is not None:
+                base = with_threshold(*split_threshold(base, self.threshold, classes))
+            previous = chain_of(self.incumbent)
+            if previous is not None:
+                names = getattr(self, "feature_names_in_", None)
+                check_incumbent(self.incumbent, X, classes, names)
+            rows = held_out_rows(new_rows, len(codes))
             self.estimator_ = fit_in_context(clone(base), X, y, context, **fit_params)
             self.classes_ = self.estimator_.classes_
-            self.n_retrainings_ = 0
-            if self.incumbent is not None:
-                self.n_retrainings_ = 1 + getattr(self.incumbent, "n_retrainings_", 0)
+            options = self._options(previous)
+            if previous is None:
+                first = Retraining(self.estimator_, 0.0, 0.0, options.threshold)
+                self.chain_ = Chain(first)
+                entry = first_entry(len(codes), options.shown_threshold)
+            else:
+                sample = NewSample(X, codes, classes, rows, fit_params)
+                self.chain_, entry = retrain(previous, self.estimator_, base, sample, options)
+            self._record(entry)
             if hasattr(self.estimator_, "certificate_"):
-                self.certificate_ = self._certify(self.estimator_.certificate_)
+                self.certificate_ = self._certify(self.estimator_.certificate_, options)
         return self
 
-    def _certify(self, certificate: Certificate) -> Certificate:
+    def _check_options(self, base: Any, classes: NDArray[Any]) -> None:
+        """Raise where the parameters do not fit to the estimator or to the number of classes."""
+        name = type(base).__name__
+        kind = score_kind(base)
+        if kind == MARGIN and len(classes) > 2:
+            raise ValueError(
+                f"y has {len(classes)} classes: with {name} an incumbent is kept for two classes "
+                "only; give another estimator."
+            )
+        if self.band_unit == "standard_error" and not hasattr(base, "standard_error"):
+            raise ValueError(
+                f'band_unit="standard_error" requires a ScoreReplicableClassifier, but estimator '
+                f'is {name}: use that, or band_unit="score".'
+            )
+        if self.threshold is not None and kind == MARGIN:
+            raise ValueError(
+                f"threshold={self.threshold!r} is not supported with {name}, which has a threshold "
+                "of its own: give it there."
+            )
+        has_scores = hasattr(base, MARGIN) or hasattr(base, "predict_proba")
+        if self.memory != 0 and not has_scores and hasattr(base, DECISION):
+            raise ValueError(
+                f"memory={self.memory!r} requires an estimator with predict_proba, which {name} "
+                "does not have: decision values of two fits are not in one unit. Use memory=0, or "
+                "wrap it in CalibratedClassifierCV."
+            )
+        if self.keep_rate is not None and len(classes) != 2:
+            raise ValueError(
+                f"keep_rate={self.keep_rate} requires two classes, y has {len(classes)}."
+            )
+
+    def _options(self, previous: Chain | None) -> Options:
+        return Options(
+            self.memory,
+            float(self.band),
+            self._threshold_in_force(previous),
+            self.band_unit,
+            self._budget(),
+            float(self.max_loss),
+            self.scoring,
+            earlier_losses(getattr(self.incumbent, "history_", [])),
+        )
+
+    def _budget(self) -> Budget:
+        return Budget(self.max_changes, self.max_negative_flips, self.keep_rate)
+
+    def _threshold_in_force(self, previous: Chain | None) -> float:
+        """Return the decision threshold: the parameter, the estimator's, or the incumbent's."""
+        if score_kind(self.estimator_) != "predict_proba" or len(self.classes_) != 2:
+            return 0.0
+        fitted = fitted_threshold(self.estimator_)
+        if fitted is None and isinstance(self.estimator_, _WITH_THRESHOLD):
+            raise ValueError(
+                f"estimator={type(self.estimator_).__name__} has a threshold on decision values, "
+                'which is not supported: use response_method="predict_proba".'
+            )
+        if fitted is None and previous is not None:
+            newest = previous.newest
+            if newest.threshold is not None and score_kind(newest.model) == "predict_proba":
+                return newest.threshold
+            fitted = fitted_threshold(newest.model)
+        # These classifiers predict classes_[1] from the threshold on, not only beyond it.
+        return 0.5 if fitted is None else float(np.nextafter(fitted, 0.0))
+
+    def _certify(self, certificate: Certificate, options: Options) -> Certificate:
         """Issue the estimator's certificate again, for a run that keeps this incumbent."""
         if self.incumbent is None:
             return certificate
         bound = bind_fitted(self.incumbent)
+        newest = self.chain_.newest
         kept = {
             "fingerprint": bound.digest,
-            "band": float(self.band),
-            "unit": self.unit,
-            "threshold": None if hasattr(self.estimator_, "margin") else float(self.threshold),
+            "memory": newest.memory,
+            "band": newest.band,
+            "unit": self.band_unit.replace("_", " "),
+            "threshold": None if hasattr(self.estimator_, MARGIN) else options.shown_threshold,
         }
         run = certificate.identity
         unbound = (*run.unbound, *(f"incumbent: {text}" for text in bound.unbound))
-        # theorem: incumbent-band (section 3: the bound on two runs stands)
-        run = replace(run, incumbent=kept, unbound=unbound)
+        failed = run.failed_conditions
+        if options.from_data:
+            failed = (*failed, CHOSEN_FROM_DATA)
+        # theorem: incumbent-band (section 5: the bound on two runs stands for given settings)
+        run = replace(run, incumbent=kept, unbound=unbound, failed_conditions=failed)
         return Certificate.issue(certificate.task, certificate.inputs, run)
 
-    def _check_incumbent(self, X: Any, classes: NDArray[Any]) -> None:
-        if self.incumbent is None:
-            return
-        if hasattr(self.incumbent, "__sklearn_tags__"):  # others only need to predict
-            check_is_fitted(self.incumbent)
-        known = getattr(self.incumbent, "n_features_in_", self.n_features_in_)
-        if known != self.n_features_in_:
-            raise ValueError(
-                f"incumbent was trained on {known} features, X has {self.n_features_in_}: give "
-                "both the same columns."
-            )
-        labels = getattr(self.incumbent, "classes_", None)
-        if labels is None:
-            labels = self.incumbent.predict(take_rows(X, np.arange(min(n_rows(X), N_LABEL_ROWS))))
-        labels = np.unique(np.asarray(labels))
-        if not set(labels.tolist()) & set(classes.tolist()):
-            raise ValueError(
-                f"incumbent predicts the labels {labels.tolist()[:5]}, but y has "
-                f"{classes.tolist()[:5]}: none of its predictions could be kept. Use one coding of "
-                "the labels in both."
-            )
-
     def predict(self, X: Any, *, ids: Any = None) -> NDArray[Any]:
-        """Predict class labels: the incumbent's, unless the new evidence is clear.
+        """Predict class labels: the remembered ones, unless the evidence is clear.
 
         Parameters
         ----------
         X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
             The points.
         ids : array-like of shape (n,), default=None
-            Ids, for estimators of this library that key their thresholds by them; the incumbent
-            is asked with the same ids.
+            Ids, for estimators of this library that key their thresholds by them; all models of
+            the chain get the same ids.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels. A prediction does not depend on the other rows.
+        """
+        codes = self._replay(X, ids)[0].prediction
+        return self.classes_[codes]
+
+    def predict_batch(
+        self,
+        X: Any,
+        *,
+        max_changes: float | None = None,
+        max_negative_flips: float | None = None,
+        keep_rate: float | None = None,
+        ids: Any = None,
+    ) -> NDArray[Any]:
+        """Predict a batch, and change no more predictions than a budget allows.
+
+        The changes of `predict` with the strongest evidence are made first; the others wait. Which
+        ones are made depends on the other rows of the batch, and the chain does not remember it.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
+            The points.
+        max_changes : float, default=None
+            Share of the rows whose prediction may change; never exceeded. None: the parameter.
+        max_negative_flips : float, default=None
+            Share of the rows that may change from right to wrong: the sum, over changed rows, of
+            the probability that the remembered prediction is right, by ``predict_proba``. None:
+            the parameter.
+        keep_rate : float, default=None
+            By how much the share of ``classes_[1]`` among the predictions may move; never exceeded.
+            None: the parameter.
+        ids : array-like of shape (n,), default=None
+            As in `predict`.
 
         Returns
         -------
         ndarray of shape (n,)
             Labels.
         """
-        return self.explain(X, ids=ids).prediction
+        check_is_fitted(self)
+        given = (max_changes, max_negative_flips, keep_rate)
+        pairs = zip(given, self._budget(), strict=True)
+        budget = Budget(*(own if value is None else value for value, own in pairs))
+        if budget.keep_rate is not None and len(self.classes_) != 2:
+            raise ValueError(f"keep_rate={budget.keep_rate} requires two classes.")
+        found, scale = self._replay(X, ids)
+        before = found.remembered
+        cost = np.zeros(len(before))
+        if budget.max_negative_flips is not None:
+            cost = self.predict_proba(X)[np.arange(len(before)), np.maximum(before, 0)]
+        strength = margins(found.evidence, before) / scale
+        moves = changes_between(before, found.prediction, strength, cost)
+        made = choose_changes(moves, budget, len(before))
+        codes = found.prediction.copy()
+        codes[moves.row[~made]] = before[moves.row[~made]]
+        return self.classes_[codes]
 
     def explain(self, X: Any, *, ids: Any = None) -> KeptExplanation:
-        """Say which predictions were kept, and how clear the new evidence is.
+        """Explain which predictions were kept, and how clear the evidence is.
 
         Parameters
         ----------
@@ -272,37 +443,21 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
         KeptExplanation
             Prints as sentences; ``frame()`` gives a table.
         """
-        check_is_fitted(self)
-        X = check_features(self, X, reset=False)
-        evidence = self._evidence(copy_rows(X), ids)  # the incumbent is asked about the same
-        every = np.arange(len(evidence))
-        new = evidence.argmax(axis=1)
-        if self.incumbent is None:
-            old = self.classes_[new]
-            kept = new
-            against = new
-        else:
-            old = np.asarray(_ask(self.incumbent, X, ids))
-            known = np.isin(old, self.classes_)
-            index = np.searchsorted(self.classes_, np.where(known, old, self.classes_[0]))
-            # theorem: incumbent-band (a label that the new model does not know is not kept)
-            clear = evidence[every, new] - evidence[every, index] > 2.0 * self.band
-            kept = np.where(known & ~clear, index, new)
-            against = index
-        rival = np.where(against == new, evidence.shape[1] - 1 - new, against)
-        if evidence.shape[1] > 2:
-            rival = np.where(against == new, np.argsort(evidence, axis=1)[:, -2], against)
+        found, scale = self._replay(X, ids)
+        before = found.remembered
+        newest = self.chain_.newest
         return KeptExplanation(
-            prediction=self.classes_[kept],
-            incumbent_prediction=old,
-            new_prediction=self.classes_[new],
-            margin=(evidence[every, new] - evidence[every, rival]) / 2.0,
-            band=np.full(len(every), float(self.band)),
+            prediction=self.classes_[found.prediction],
+            incumbent_prediction=self.classes_[np.maximum(before, 0)],
+            new_prediction=self.classes_[found.evidence.argmax(axis=1)],
+            margin=margins(found.evidence, before),
+            band=np.full(len(before), newest.band) * scale,
+            unchanged_for=found.age,
         )
 
     @available_if(_fitted_has("predict_proba"))
     def predict_proba(self, X: Any) -> Floats:
-        """Predict class probabilities with the new estimator, whatever the incumbent says.
+        """Predict class probabilities: the mean of the models' by their weights in the score.
 
         Parameters
         ----------
@@ -312,53 +467,25 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
         Returns
         -------
         ndarray of shape (n, n_classes)
-            Not the rule that `predict` follows.
+            The score that `predict` compares with the decision threshold and its band; for an
+            estimator with ``margin`` it compares that.
         """
         check_is_fitted(self)
-        return np.asarray(self.estimator_.predict_proba(check_features(self, X, reset=False)))
+        X = check_features(self, X, reset=False)
+        return mixed_probabilities(self.chain_, X, self.classes_)
 
-    def _evidence(self, X: Any, ids: Any) -> Floats:
-        """One column per class; half the difference of two columns is the margin between them."""
-        model = self.estimator_
-        if len(self.classes_) == 1:
-            return np.zeros((len(model.predict(X)), 1))
-        if self.unit == "standard error":
-            told = model.explain(X, ids=ids)
-            margin = told.margin / np.maximum(told.standard_error, 1e-300)
-        elif hasattr(model, "margin"):
-            margin = model.margin(X, ids=ids)
-        elif hasattr(model, "predict_proba"):
-            chances = np.asarray(model.predict_proba(X), dtype=np.float64)
-            if chances.shape[1] > 2:
-                return chances
-            margin = chances[:, 1] - self.threshold
-        else:
-            scores = np.asarray(model.decision_function(X), dtype=np.float64)
-            if scores.ndim > 1:
-                return scores
-            margin = scores
-        # classes_[1] iff the margin is positive, as everywhere in this library
-        return np.column_stack([-margin, np.where(margin == 0.0, -1e-300, margin)])
-
-    @property
-    def shared_key(self) -> Any:
-        """The key of the estimator; model files ask for it."""
-        return getattr(self, "estimator_", self.estimator).shared_key
-
-    def __sklearn_clone__(self) -> Any:
-        params = self.get_params(deep=False)
-        copies = {name: clone(value, safe=False) for name, value in params.items()}
-        return type(self)(**{**copies, "incumbent": self.incumbent})
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimator_")
+    def _replay(self, X: Any, ids: Any) -> tuple[Replay, Floats | float]:
+        """Return the chain at these points, and what one unit of the last band is there."""
+        check_is_fitted(self)
+        X = check_features(self, X, reset=False)
+        scores = chain_scores(self.chain_, copy_rows(X), ids, self.classes_, self.band_unit)
+        return replay_scores(self.chain_, scores), scores.scores[-1].scale
 
     def __sklearn_tags__(self) -> Any:
         return with_base_tags(super().__sklearn_tags__(), base_estimator(self.estimator))
 
 
-def _ask(model: Any, X: Any, ids: Any) -> Any:
-    """Ask a model; ids go to models of this library only."""
-    if ids is None or not (hasattr(model, "certificate_") or hasattr(model, "n_retrainings_")):
-        return model.predict(copy_rows(X))
-    return model.predict(X, ids=ids)
+CHOSEN_FROM_DATA = (
+    "memory and band of the incumbent were chosen from this sample (memory='auto' or a budget), "
+    "and two runs may choose differently"
+)

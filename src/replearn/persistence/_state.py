@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from replearn import learners
-from replearn.learners import FittedState, Usefulness
+from replearn.learners import Chain, FittedState, Retraining, Usefulness
 from replearn.persistence._container import ModelFileError
 from replearn.persistence._parts import as_document, check_savable, read_document
 from replearn.primitives import Selection
@@ -24,7 +24,9 @@ _KEY = "shared_key"
 _MARK = "__replearn__"
 """Key of the dictionaries that stand for values of this library."""
 
-_RECORDS: dict[Any, Any] = {"Selection": Selection, "Usefulness": Usefulness}
+_RECORDS: dict[Any, Any] = {
+    kind.__name__: kind for kind in (Chain, Retraining, Selection, Usefulness)
+}
 """Dataclasses that are written field by field."""
 
 

@@ -34,8 +34,9 @@ class ModelDescription:
     ----------
     estimator : str
         Name of the estimator's class.
-    certificate : Certificate
-        What is guaranteed; its numbers were computed again.
+    certificate : Certificate or None
+        What is guaranteed; its numbers were computed again. None for an estimator that promises
+        nothing and has no key: an incumbent around a plain classifier.
     key_fingerprint : str
         Identifies the shared key of the model.
     includes_key : bool
@@ -47,7 +48,7 @@ class ModelDescription:
     """
 
     estimator: str
-    certificate: Certificate
+    certificate: Certificate | None
     key_fingerprint: str
     includes_key: bool
     library_version: str
@@ -96,13 +97,14 @@ def save(
     if type(model) is not estimator_class(type(model).__name__):
         raise ModelFileError(f"cannot save a {type(model)!r}: only estimators of this library.")
     check_is_fitted(model)
-    if not hasattr(model, "certificate_"):
+    if type(model)._always_certified and not hasattr(model, "certificate_"):
         raise ModelFileError(
-            f"cannot save this {type(model).__name__}: its estimator has no certificate. Use an "
-            "estimator of this library, PointwiseReplicableClassifier(...)."
+            f"cannot save this {type(model).__name__}: it has no certificate. Save the estimator "
+            "that it is a part of, PointwiseReplicableClassifier(...)."
         )
     documents, rest = take_apart(model)
     key = key_or_default(model.shared_key)
+    is_keyless = "certificate_" not in documents and model.shared_key is None
     manifest = {
         "learner": type(model).__name__,
         "library_version": __version__,
@@ -110,7 +112,7 @@ def save(
         "numpy_version": np.__version__,
         "encoding": ENCODING_VERSION,
         "key_fingerprint": key.fingerprint,
-        "key": key.export() if include_key else None,
+        "key": key.export() if include_key or is_keyless else None,
         "notes": notes or {},
         "documents": documents,
     }
@@ -263,7 +265,7 @@ def describe(path: str | os.PathLike[str]) -> ModelDescription:
     manifest, _ = unpack(Path(path).read_bytes(), name)
     derived = {
         "estimator": manifest["learner"],
-        "certificate": _read_documents(manifest, name)["certificate_"],
+        "certificate": _read_documents(manifest, name).get("certificate_"),
         "includes_key": manifest["key"] is not None,
     }
     names = [field.name for field in fields(ModelDescription)]
@@ -289,7 +291,8 @@ def _check_versions(manifest: dict[str, Any], name: str, any_version: bool) -> N
 
 def _check_key(manifest: dict[str, Any], shared_key: Any, name: str) -> SharedKey:
     fingerprint = manifest["key_fingerprint"]
-    value = manifest["key"] if shared_key is None else shared_key
+    is_keyless = "certificate_" not in manifest["documents"] and manifest["key"] is not None
+    value = manifest["key"] if shared_key is None or is_keyless else shared_key
     if value is None:
         raise ModelFileError(
             f"{name} requires its shared key (fingerprint {fingerprint}): "
@@ -309,6 +312,8 @@ def _read_documents(manifest: dict[str, Any], name: str) -> dict[str, Any]:
         values = {item: read_document(content) for item, content in manifest["documents"].items()}
     except (ValueError, KeyError, TypeError) as error:
         raise ModelFileError(f"{name} cannot be loaded: {error}") from error
-    if not isinstance(values.get("certificate_"), Certificate):
+    certificate = values.get("certificate_")
+    is_needed = estimator_class(manifest["learner"])._always_certified
+    if not isinstance(certificate, Certificate) and (is_needed or certificate is not None):
         raise ModelFileError(f"{name} has no certificate.")
     return values

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from replearn.auditing import ModelComparison, compare, flip_gates
-from replearn.auditing.comparison import group_flips, group_name
 
 MAX_ROWS = 5
 
@@ -78,9 +77,7 @@ def _details(found: ModelComparison) -> list[str]:
     details = []
     if found.by_subgroup:
         group = found.worst_subgroups()[0]
-        details.append(
-            f"Worst group: {group_name(group)} with {group_flips(group)} of {group['rows']} rows."
-        )
+        details.append(f"Worst group: {group.name} with {group} of {group.rows} rows.")
     rows = ", ".join(
         f"{row} ({found.predictions_a[row]} → {found.predictions_b[row]})"
         for row in found.flipped[:MAX_ROWS].tolist()

@@ -2,7 +2,7 @@
 /* Plots and table of the audit report. Texts from the data only ever become text nodes. */
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const contenders = data.contenders;
+  const contenders = data.contenders, judged = data.judgement.contenders;
   for (const item of data.instability) contenders.find((c) => c.name === item.contender).instability = item;
   const hidden = new Set();
   const SVG = "http://www.w3.org/2000/svg";
@@ -10,7 +10,8 @@
 
   // -- small helpers -----------------------------------------------------------------------------
   const percent = (value, digits = 2) => `${(100 * value).toFixed(digits)} %`;
-  const withLimits = (e, digits = 2) => `${percent(e.estimate, digits)} (${percent(e.lower, digits)} to ${percent(e.upper, digits)})`;
+  const withLimits = (e, digits = 2) => `${percent(e.estimate, digits)} (${(100 * e.lower).toFixed(digits)} to ${percent(e.upper, digits)})`;
+  const numbers = (e) => `${e.estimate.toFixed(3)} (${e.lower.toFixed(3)} to ${e.upper.toFixed(3)})`;
   const series = (i) => `s${i % 6}`;
   const shown = () => contenders.map((c, i) => [c, i]).filter(([, i]) => !hidden.has(i));
 
@@ -35,7 +36,7 @@
 
   // -- frame of a plot ---------------------------------------------------------------------------
   /* Draw at the width of the container, so that text keeps its size on a phone. */
-  function frame(id, { x, y, height, left = 58, xLabel, yLabel, label, yTicks = null, xDigits = null }) {
+  function frame(id, { x, y, height, left = 58, xLabel, yLabel, label, yTicks = null, xDigits = null, plain = false }) {
     const box = document.getElementById(id);
     const width = Math.max(260, Math.round(box.clientWidth || 560));
     const area = { left, right: width - 22, top: 12, bottom: height - 44 };
@@ -51,7 +52,7 @@
     const digits = digitsFor(ys.map(([v]) => v));
     for (const [v, text] of ys) {
       svg.append(element("line", { class: "axis", x1: area.left, x2: area.right, y1: scaleY(v), y2: scaleY(v) }));
-      svg.append(element("text", { x: area.left - 7, y: scaleY(v) + 4, "text-anchor": "end" }, text ?? percent(v, digits)));
+      svg.append(element("text", { x: area.left - 7, y: scaleY(v) + 4, "text-anchor": "end" }, text ?? (plain ? v.toFixed(2) : percent(v, digits))));
     }
     svg.append(element("text", { class: "name", x: (area.left + area.right) / 2, y: height - 8, "text-anchor": "middle" }, xLabel));
     if (yLabel) svg.append(element("text", { class: "name", x: 13, y: (area.top + area.bottom) / 2, "text-anchor": "middle", transform: `rotate(-90 13 ${(area.top + area.bottom) / 2})` }, yLabel));
@@ -101,29 +102,30 @@
 
   // -- flips ------------------------------------------------------------------------------------
   function drawAccuracy(id, changed, xLabel) {
-    const all = shown();
+    const all = shown().map(([, i]) => [judged[i], i]);
     if (!all.length) return document.getElementById(id).replaceChildren();
-    const lows = all.map(([c]) => c.accuracy.lower), highs = all.map(([c]) => c.accuracy.upper);
+    const score = (c) => c.scores[0].value, scoreName = judged[0].scores[0].name, plain = scoreName === "AUC" || scoreName === "R²";
+    const lows = all.map(([c]) => score(c).lower), highs = all.map(([c]) => score(c).upper);
     const pad = Math.max(0.002, 0.15 * (Math.max(...highs) - Math.min(...lows)));
     const plot = frame(id, {
       x: [0, Math.min(1.05, 1.12 * Math.max(0.002, ...all.map(([c]) => changed(c).upper)))],
       y: [Math.max(0, Math.min(...lows) - pad), Math.min(1, Math.max(...highs) + pad)],
-      height: 320, xLabel, yLabel: "accuracy", label: `Accuracy beside ${xLabel}, one mark per contender`,
+      height: 300, plain, xLabel, yLabel: scoreName, label: `${scoreName} and ${xLabel}, one mark per contender`,
     });
     for (const [c, i] of all) {
       const flips = changed(c);
-      const g = group(plot.svg, i), x = plot.scaleX(flips.estimate), y = plot.scaleY(c.accuracy.estimate);
+      const g = group(plot.svg, i), x = plot.scaleX(flips.estimate), y = plot.scaleY(score(c).estimate);
       whisker(g, plot.scaleX(flips.lower), y, plot.scaleX(flips.upper), y);
-      whisker(g, x, plot.scaleY(c.accuracy.lower), x, plot.scaleY(c.accuracy.upper));
-      mark(g, x, y, i, `${c.name}\n${xLabel} ${withLimits(flips)}\naccuracy ${withLimits(c.accuracy)}`);
+      whisker(g, x, plot.scaleY(score(c).lower), x, plot.scaleY(score(c).upper));
+      mark(g, x, y, i, `${c.name}\n${xLabel} ${withLimits(flips)}\n${scoreName} ${plain ? numbers(score(c)) : withLimits(score(c))}`);
     }
     const taken = [];
-    for (const [c, i] of all) label(plot, group(plot.svg, i), plot.scaleX(changed(c).estimate), plot.scaleY(c.accuracy.estimate), c.name, taken);
+    for (const [c, i] of all) label(plot, group(plot.svg, i), plot.scaleX(changed(c).estimate), plot.scaleY(score(c).estimate), c.name, taken);
   }
 
   function drawFrontier() {
-    drawAccuracy("plot-accuracy", (c) => c.flip_rate, "changed predictions");
-    drawAccuracy("plot-tail", (c) => c.row_flips.p99, "changes of 1 row in 100");
+    drawAccuracy("plot-accuracy", (c) => c.changed, "predictions that change");
+    drawAccuracy("plot-tail", (c) => c.tail, "changes of 1 row in 100");
   }
 
   /* The contender's name beside its mark, on the side with more room, clear of other names. */
@@ -335,6 +337,9 @@
     head.append(button);
     button.addEventListener("click", () => sortBy(head, column, head.dataset.kind === "number"));
   });
+
+  // -- parts that are folded: plots take the width that they have when they are opened -----------
+  for (const part of document.querySelectorAll("details.part")) part.addEventListener("toggle", () => { if (part.open) drawAll(); });
 
   // -- begin -------------------------------------------------------------------------------------
   fillChoice();

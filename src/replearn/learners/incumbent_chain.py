@@ -1,0 +1,228 @@
+"""The models that an incumbent remembers: a flat list of bounded length, replayed at each point.
+
+A chain has a start, whose prediction is the first remembered one, and its latest retrainings. When
+there are more than `MAX_RETRAININGS`, the oldest after the start is dropped: the chain is then
+replayed as if that retraining had not happened. What this changes is bounded on the theory page
+incumbent-band, section "A chain of bounded length", and counted by `replearn.learners.incumbent`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.learners.incumbent_rule import (
+    UNKNOWN,
+    Codes,
+    Floats,
+    Replay,
+    Setting,
+    evidence_of,
+    mix,
+    replay,
+)
+from replearn.tables import copy_rows
+
+MAX_RETRAININGS = 16
+"""Retrainings that a chain keeps beside its start."""
+
+MAX_MEMORY = 0.8
+"""Longest memory: what is older than `MAX_RETRAININGS` weighs at most 0.8^16 < 3 % of the score."""
+
+MARGIN = "margin"
+PROBABILITY = "predict_proba"
+DECISION = "decision_function"
+LABEL = "predict"
+
+
+@dataclass(frozen=True, eq=False)
+class Retraining:
+    """One model of a chain, and how it treats what is remembered.
+
+    ``threshold`` is None for a model of another system: it predicts by itself.
+    """
+
+    model: Any
+    memory: float
+    band: float
+    threshold: float | None
+
+    @property
+    def setting(self) -> Setting:
+        """Return memory, band and threshold."""
+        threshold = 0.0 if self.threshold is None else self.threshold
+        return Setting(self.memory, self.band, threshold)
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """A start and the latest retrainings, oldest first."""
+
+    start: Retraining
+    recent: tuple[Retraining, ...] = ()
+
+    @property
+    def newest(self) -> Retraining:
+        """Return the last retraining."""
+        return self.recent[-1] if self.recent else self.start
+
+    def extended(self, retraining: Retraining) -> Chain:
+        """Return the chain after one more retraining, before anything is dropped.
+
+        Nothing is remembered where memory and band are 0: the chain starts again.
+        """
+        if retraining.memory == 0.0 and retraining.band == 0.0:
+            return Chain(retraining)
+        return Chain(self.start, (*self.recent, retraining))
+
+    def bounded(self) -> Chain:
+        """Return the chain with its start and its latest retrainings only."""
+        return Chain(self.start, self.recent[-MAX_RETRAININGS:])
+
+    def dropped_weight(self) -> float:
+        """Return the weight of dropped retrainings in the score: at most so much may it move."""
+        weight = 1.0
+        total = 0.0
+        for position, retraining in enumerate(reversed(self.recent)):
+            if position >= MAX_RETRAININGS:
+                total += weight * (1.0 - retraining.memory)
+            weight *= retraining.memory
+        return total
+
+
+def check_chain(chain: Any) -> None:
+    """Raise ValueError if what a file holds is not a chain."""
+    is_chain = isinstance(chain, Chain) and type(chain.recent) is tuple
+    if not is_chain or len(chain.recent) > MAX_RETRAININGS:
+        raise ValueError("chain_ is not a chain of retrainings.")
+    for one in (chain.start, *chain.recent):
+        numbers = (one.memory, one.band) if isinstance(one, Retraining) else ("",)
+        if not all(isinstance(number, float) and number >= 0.0 for number in numbers):
+            raise ValueError("chain_ has a retraining without memory and band.")
+        if one.memory > MAX_MEMORY or not isinstance(one.threshold, float | None):
+            raise ValueError("chain_ has a retraining whose memory or threshold is out of range.")
+
+
+class ModelScore(NamedTuple):
+    """What one model gives at some points."""
+
+    kind: str  # the method that the score comes from
+    score: Floats | None
+    scale: Floats | float = 1.0  # one unit of the band
+
+
+def score_kind(model: Any, *, labels: bool = False) -> str:
+    """Return the method that gives a model's scores.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> score_kind(LogisticRegression())
+    'predict_proba'
+    """
+    kinds = (MARGIN, PROBABILITY, DECISION)
+    return next((kind for kind in kinds if hasattr(model, kind)), LABEL if labels else DECISION)
+
+
+def model_score(model: Any, X: Any, ids: Any, n_classes: int, band_unit: str) -> ModelScore:
+    """Return the scores of a model: one column for two classes, one per class for more."""
+    kind = score_kind(model, labels=True)
+    if kind == LABEL:
+        return ModelScore(kind, None)
+    if n_classes == 1:
+        return ModelScore(kind, np.zeros((len(model.predict(X)), 1)))
+    if kind == MARGIN and band_unit == "standard_error" and hasattr(model, "standard_error"):
+        explained = model.explain(X, ids=ids)
+        return ModelScore(kind, explained.margin, np.maximum(explained.standard_error, 1e-300))
+    if kind == MARGIN:
+        return ModelScore(kind, model.margin(X, ids=ids))
+    scores = np.asarray(getattr(model, kind)(X), dtype=np.float64)
+    if kind == PROBABILITY and n_classes == 2:
+        return ModelScore(kind, scores[:, 1])
+    return ModelScore(kind, scores)
+
+
+def predict_codes(model: Any, X: Any, ids: Any, classes: NDArray[Any]) -> Codes:
+    """Return the codes of a model's predictions; `UNKNOWN` for other labels."""
+    labels = np.asarray(predict_with(model, X, ids))
+    known = np.isin(labels, classes)
+    codes = np.searchsorted(classes, np.where(known, labels, classes[0]))
+    return np.where(known, codes, UNKNOWN)
+
+
+def predict_with(model: Any, X: Any, ids: Any) -> Any:
+    """Predict with a model; ids go to models of this library only."""
+    if ids is None or not (hasattr(model, "certificate_") or hasattr(model, "chain_")):
+        return model.predict(copy_rows(X))
+    return model.predict(X, ids=ids)
+
+
+class ChainScores(NamedTuple):
+    """The scores of all models of a chain at some points: what `replay_scores` needs."""
+
+    start_codes: Codes
+    scores: tuple[ModelScore, ...]  # of the start, then of the retrainings
+
+
+def chain_scores(
+    chain: Chain, X: Any, ids: Any, classes: NDArray[Any], band_unit: str
+) -> ChainScores:
+    """Let every model of a chain score the points once."""
+    retrainings = (chain.start, *chain.recent)
+    scores = tuple(
+        _score_in_classes(one.model, copy_rows(X), ids, classes, band_unit) for one in retrainings
+    )
+    first = scores[0].score
+    if chain.start.threshold is None or first is None:
+        return ChainScores(predict_codes(chain.start.model, X, ids, classes), scores)
+    codes = evidence_of(first, chain.start.threshold).argmax(axis=1)
+    return ChainScores(codes, scores)
+
+
+def _score_in_classes(
+    model: Any, X: Any, ids: Any, classes: NDArray[Any], band_unit: str
+) -> ModelScore:
+    """Return the scores of a model; none if its classes are not these, in this order."""
+    if not np.array_equal(getattr(model, "classes_", ()), classes):
+        return ModelScore(LABEL, None)
+    return model_score(model, X, ids, len(classes), band_unit)
+
+
+def replay_scores(
+    chain: Chain, found: ChainScores, new: Sequence[tuple[Retraining, ModelScore]] = ()
+) -> Replay:
+    """Replay a chain, and retrainings that are not in it yet, from scores of its models."""
+    retrainings = [chain.start, *chain.recent, *(one for one, _ in new)]
+    scores = [*found.scores, *(score for _, score in new)]
+    if len(retrainings) == 1:
+        return _start_only(chain.start, scores[0].score, found.start_codes)
+    settings = [
+        # Scores of another kind are in other units: they are not mixed.
+        one.setting if now.kind == before.kind else one.setting._replace(memory=0.0)
+        for one, now, before in zip(retrainings[1:], scores[1:], scores, strict=False)
+    ]
+    values = [score.score for score in scores[1:]]
+    scales = [score.scale for score in scores[1:]]
+    return replay(scores[0].score, found.start_codes, values, settings, scales)  # type: ignore[arg-type]
+
+
+def _start_only(start: Retraining, score: Floats | None, codes: Codes) -> Replay:
+    """Return a chain that has its start only; a model that gives labels has no score."""
+    age = np.zeros(len(codes), dtype=np.intp)
+    evidence = np.zeros((len(codes), 2))
+    if score is not None:
+        evidence = evidence_of(score, start.setting.threshold)
+    return Replay(score, evidence, codes, codes, age)
+
+
+def mixed_probabilities(chain: Chain, X: Any, classes: NDArray[Any]) -> Floats:
+    """Return the mean of the models' probabilities, by their weights in the score."""
+    mixed: Floats | None = None
+    for one in (chain.start, *chain.recent):
+        is_usable = hasattr(one.model, PROBABILITY) and np.array_equal(one.model.classes_, classes)
+        found = np.asarray(one.model.predict_proba(copy_rows(X))) if is_usable else None
+        mixed = found if found is None else mix(mixed, found, one.memory)
+    assert mixed is not None
+    return mixed

@@ -1,0 +1,78 @@
+"""Decision thresholds in an audit: every contender decides at the one that was set."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+from sklearn.svm import LinearSVC
+
+from replearn import PointwiseReplicableClassifier
+from replearn.auditing import audit
+from replearn.auditing._contenders import SmallBagging
+
+OPTIONS = {"n_pairs": 2, "test_size": 500, "subgroups": None, "shared_key": "thresholds"}
+KINDS = ["baseline", "bagging", "score", "replicable"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(
+        4000, 6, n_informative=4, weights=[0.92], flip_y=0.02, class_sep=0.8, random_state=0
+    )
+
+
+def recalls(result):
+    return {c.name: result.usefulness(c.name).rarest.recall.value for c in result.contenders}
+
+
+@pytest.mark.parametrize("threshold", [0.08, "prevalence", "recall=0.8", (1, 10)])
+def test_every_contender_decides_at_the_threshold(data, threshold):
+    usual = audit(LogisticRegression(), *data, contenders=KINDS, **OPTIONS)
+    found = audit(LogisticRegression(), *data, contenders=KINDS, threshold=threshold, **OPTIONS)
+    before = recalls(usual)
+    for name, recall in recalls(found).items():
+        assert recall > before[name] + 0.1, name
+    base = found["baseline"]
+    positive = base.probabilities[..., 1] >= base.decision_threshold
+    if not isinstance(threshold, str):  # the same number in every run
+        np.testing.assert_array_equal(base.predictions == 1, positive)
+    assert found.judgement.risk.threshold == pytest.approx(base.decision_threshold)
+    assert found.contenders[0].kind == "LogisticRegression"
+
+
+def test_a_threshold_of_the_estimator_is_kept_and_named(data):
+    fixed = FixedThresholdClassifier(LogisticRegression(), threshold=0.1)
+    found = audit(fixed, *data, contenders=KINDS, **OPTIONS)
+    same = audit(LogisticRegression(), *data, contenders=KINDS, threshold=0.1, **OPTIONS)
+    for name in ("baseline", "bagging (5 models)"):
+        np.testing.assert_array_equal(found[name].predictions, same[name].predictions)
+    assert "threshold 0.1 (that of FixedThresholdClassifier)" in " ".join(str(found).split())
+    tuned = TunedThresholdClassifierCV(LogisticRegression(), cv=3)
+    own = audit(tuned, *data, contenders=["baseline"], **OPTIONS)
+    assert 0 < own["baseline"].decision_threshold < 0.5
+    assert "that of TunedThresholdClassifierCV" in " ".join(str(own).split())
+
+
+def test_bagging_takes_the_thresholds_of_its_models(data):
+    X, y = data
+    fixed = FixedThresholdClassifier(LogisticRegression(), threshold=0.1)
+    bagged = SmallBagging(fixed, random_state=0).fit(X, y)
+    expected = bagged.predict_proba(X)[:, 1] >= 0.1
+    np.testing.assert_array_equal(bagged.predict(X), expected.astype(int))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "options", "message"),
+    [
+        (LogisticRegression(), {"threshold": 2}, "threshold=2"),
+        (LogisticRegression(), {"threshold": "recall"}, "threshold='recall'"),
+        (LinearSVC(), {"threshold": 0.1}, "predict_proba"),
+        ({"a": LogisticRegression()}, {"threshold": 0.1}, "dict of contenders"),
+        (PointwiseReplicableClassifier(), {"threshold": 0.1}, "threshold of its own"),
+        (FixedThresholdClassifier(LogisticRegression(), threshold=0.3), {"threshold": 0.1}, "two"),
+    ],
+)
+def test_what_cannot_be_is_named(data, estimator, options, message):
+    with pytest.raises(ValueError, match=message):
+        audit(estimator, *data, **options, **OPTIONS)

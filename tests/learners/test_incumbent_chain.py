@@ -1,0 +1,220 @@
+"""Chains of bounded length: what is kept, what dropping changes, where they start."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from replearn import (
+    IncumbentClassifier,
+    PointwiseReplicableClassifier,
+    ScoreReplicableClassifier,
+    load,
+    save,
+)
+from replearn.learners.incumbent_chain import MAX_MEMORY, MAX_RETRAININGS, Chain, Retraining
+from replearn.learners.incumbent_rule import Setting, keep, replay
+
+X, Y = make_classification(4000, n_features=6, flip_y=0.4, class_sep=0.3, random_state=1)
+NEW = X[3000:]
+
+
+class Counting(GaussianNB):
+    """Counts how often models of this kind predict."""
+
+    calls = 0
+
+    def predict_proba(self, rows):
+        Counting.calls += 1
+        return super().predict_proba(rows)
+
+
+def chain(n_retrainings, base=None, rows=200, **params):
+    rng = np.random.default_rng(3)
+    model = None
+    for _ in range(1 + n_retrainings):
+        sample = rng.choice(3000, rows, replace=False)
+        model = IncumbentClassifier(base or GaussianNB(), model, **params)
+        model.fit(X[sample], Y[sample])
+    return model
+
+
+def relay(scores, start, band, threshold=0.5):
+    """Write the rule out for one point."""
+    state = start
+    for score in scores:
+        if score > threshold + band:
+            state = 1
+        elif score < threshold - band:
+            state = 0
+    return state
+
+
+def test_the_replay_is_the_rule_at_every_point():
+    rng = np.random.default_rng(0)
+    scores = 0.5 + 0.2 * rng.normal(size=(7, 300))
+    settings = [
+        Setting(memory, band, 0.5)
+        for memory, band in zip(rng.random(6) * 0.8, rng.random(6) * 0.2, strict=True)
+    ]
+    found = replay(scores[0], (scores[0] > 0.5).astype(int), list(scores[1:]), settings)
+    for point in range(300):
+        score = scores[0, point]
+        state = int(score > 0.5)
+        age = 0
+        for new, setting in zip(scores[1:, point], settings, strict=True):
+            score = setting.memory * score + (1 - setting.memory) * new
+            before = state
+            state = relay([score], state, setting.band)
+            age = age + 1 if state == before else 0
+        assert found.score[point] == pytest.approx(score)
+        assert (found.prediction[point], found.remembered[point]) == (state, before)
+        assert found.age[point] == age
+
+
+def test_an_unknown_label_is_not_kept():
+    evidence = np.array([[0.0, 0.1], [0.0, 0.1]])
+    assert keep(evidence, np.array([-1, 0]), 1.0).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("memory", [0.0, 0.5, "all"])
+def test_two_hundred_retrainings_are_no_longer_than_twenty(memory):
+    short = chain(20, Counting(), memory=memory, band=0.1)
+    long = chain(200, Counting(), memory=memory, band=0.1)
+    assert long.n_retrainings_ == 200
+    assert len(long.chain_.recent) == len(short.chain_.recent) == MAX_RETRAININGS
+    calls = []
+    for model in (short, long):
+        Counting.calls = 0
+        model.predict(NEW)
+        calls.append(Counting.calls)
+    assert calls == [MAX_RETRAININGS + 1] * 2
+    sizes = [len(pickle.dumps(model)) for model in (short, long)]
+    per_entry = len(pickle.dumps(short.history_)) / len(short.history_)
+    assert sizes[1] - sizes[0] < 1.5 * per_entry * len(long.history_)
+    assert len(long.history_) <= 120
+
+
+def test_what_dropping_changes_is_counted_and_bounded():
+    """The chain with and without what is dropped, on the rows of the new sample."""
+    before = chain(MAX_RETRAININGS, memory=0.8, band=0.02)
+    rows = np.arange(2500, 3000)
+    after = IncumbentClassifier(GaussianNB(), before, memory=0.8, band=0.02)
+    after.fit(X[rows], Y[rows])
+    entry = after.history_[-1]
+    newest = after.chain_.newest
+    full = clone_with(after, Chain(before.chain_.start, (*before.chain_.recent, newest)))
+    moved = np.abs(full.predict_proba(X[rows]) - after.predict_proba(X[rows])).max()
+    assert 0 < moved <= entry["dropped_weight"]
+    assert entry["dropped_weight"] == pytest.approx(0.2 * 0.8**MAX_RETRAININGS)
+    changed = (full.predict(X[rows]) != after.predict(X[rows])).mean()
+    assert entry["dropped_changes"] == changed
+
+
+def clone_with(model, chain_):
+    other = pickle.loads(pickle.dumps(model))
+    other.chain_ = chain_
+    return other
+
+
+def test_dropping_changes_only_what_the_theory_page_names():
+    """Either the dropped month changed the prediction, or a score is near an edge of the band."""
+    rng = np.random.default_rng(5)
+    months, points, memory, band = 8, 4000, 0.6, 0.1
+    scores = 0.5 + 0.15 * rng.normal(size=(months + 1, points))
+    start = (scores[0] > 0.5).astype(int)
+    settings = [Setting(memory, band, 0.5)] * months
+    full = [replay(scores[0], start, list(scores[1 : k + 1]), settings[:k]) for k in range(1, 9)]
+    short = replay(scores[0], start, list(scores[2:]), settings[1:])
+    differs = short.prediction != full[-1].prediction
+    changed_then = full[0].prediction != start
+    near = np.zeros(points, dtype=bool)
+    for later, one in enumerate(full[1:], start=1):
+        weight = (1 - memory) * memory**later  # of the dropped model
+        near |= np.abs(np.abs(one.score - 0.5) - band) <= weight
+    assert differs.any()
+    assert not (differs & ~changed_then & ~near).any()
+
+
+def test_the_longest_memory_forgets_what_is_dropped():
+    assert MAX_MEMORY**MAX_RETRAININGS < 0.03
+
+
+def test_a_pipeline_of_scikit_learn_may_be_the_start():
+    old = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[:1000], Y[:1000])
+    new = IncumbentClassifier(incumbent=old).fit(X[1000:2000], Y[1000:2000])
+    score = (old.predict_proba(NEW) + new.estimator_.predict_proba(NEW)) / 2
+    np.testing.assert_allclose(new.predict_proba(NEW), score, atol=1e-15)
+    inside = np.abs(score[:, 1] - 0.5) <= 0.1
+    assert (new.predict(NEW)[inside] == old.predict(NEW)[inside]).all()
+    assert inside.any()
+    assert new.n_retrainings_ == 1
+
+
+def test_a_model_that_only_predicts_may_be_the_start():
+    class Rules:
+        def predict(self, rows):
+            return (rows[:, 0] > 0).astype(int)
+
+    new = IncumbentClassifier(incumbent=Rules(), band=0.1).fit(X[:1000], Y[:1000])
+    np.testing.assert_array_equal(new.predict_proba(NEW), new.estimator_.predict_proba(NEW))
+    inside = np.abs(new.predict_proba(NEW)[:, 1] - 0.5) <= 0.1
+    np.testing.assert_array_equal(new.predict(NEW)[inside], Rules().predict(NEW)[inside])
+
+
+def test_scores_in_other_units_are_not_mixed():
+    old = IncumbentClassifier(votes()).fit(X[:1000], Y[:1000])
+    new = IncumbentClassifier(GaussianNB(), old, memory=0.8, band=0.0)
+    new.fit(X[1000:2000], Y[1000:2000])
+    np.testing.assert_array_equal(new.predict(NEW), new.estimator_.predict(NEW))
+
+
+def votes():
+    return PointwiseReplicableClassifier(GaussianNB(), n_blocks=20, shared_key="k", n_partitions=1)
+
+
+@pytest.mark.parametrize(
+    "base", [votes(), ScoreReplicableClassifier(GaussianNB(), n_blocks=8, shared_key="k")]
+)
+def test_margins_are_mixed(base):
+    old = IncumbentClassifier(base).fit(X[:1000], Y[:1000])
+    new = IncumbentClassifier(base, old, memory=0.5, band=0.05).fit(X[1000:2000], Y[1000:2000])
+    margin = (old.estimator_.margin(NEW) + new.estimator_.margin(NEW)) / 2
+    inside = np.abs(margin) <= 0.05
+    assert (new.predict(NEW)[inside] == old.predict(NEW)[inside]).all()
+    assert (new.predict(NEW)[~inside] == (margin > 0)[~inside]).all()
+    assert new.certificate_.verdict == new.estimator_.certificate_.verdict
+
+
+def test_files_in_the_middle_of_a_chain(tmp_path):
+    through = chain(6)
+    rng = np.random.default_rng(3)
+    model = None
+    for step in range(7):
+        sample = rng.choice(3000, 200, replace=False)
+        model = IncumbentClassifier(GaussianNB(), model).fit(X[sample], Y[sample])
+        if step == 3:
+            save(model, tmp_path / "m.replearn")
+            model = load(tmp_path / "m.replearn")
+    np.testing.assert_array_equal(model.predict(NEW), through.predict(NEW))
+    np.testing.assert_array_equal(model.predict_proba(NEW), through.predict_proba(NEW))
+    assert len(model.history_) == len(through.history_) == 7
+
+
+def test_a_prediction_does_not_depend_on_the_other_rows():
+    model = chain(5)
+    together = model.predict(NEW)
+    alone = np.concatenate([model.predict(NEW[row : row + 1]) for row in range(50)])
+    np.testing.assert_array_equal(alone, together[:50])
+
+
+def test_a_retraining_without_memory_and_band_starts_again():
+    start = Retraining("old", 0.0, 0.0, 0.5)
+    new = Retraining("new", 0.0, 0.0, 0.5)
+    assert Chain(start, (start,)).extended(new).recent == ()
+    assert Chain(start).extended(Retraining("new", 0.0, 0.1, 0.5)).start is start

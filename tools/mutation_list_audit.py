@@ -1,0 +1,77 @@
+"""Ways to break the judgement of an audit, each with the tests that must notice."""
+
+from tools.mutation_base import mutation as _m
+from tools.mutation_edits import body, change, condition
+
+JUDGEMENT = "tests/auditing/test_judgement.py"
+RECOMMENDED = f"{JUDGEMENT}::test_what_is_recommended_is_worth_it_or_the_baseline"
+REGRESSION = "tests/auditing/test_audit_regression.py"
+
+AUDIT = [
+    _m(
+        "audit: any price is worth it",
+        "replearn.auditing._judgement._outcome",
+        change("WORTH_IT if C else COSTLY", "WORTH_IT"),
+        RECOMMENDED,
+    ),
+    _m(
+        "audit: fewer changes need not be shown",
+        "replearn.auditing._judgement._outcome",
+        condition("difference.upper >= 0", "False"),
+        RECOMMENDED,
+    ),
+    _m(
+        "audit: a constant prediction is compared",
+        "replearn.auditing._usefulness.Usefulness.undecided",
+        body("return False"),
+        "tests/auditing/test_usefulness.py::test_a_constant_is_never_recommended",
+    ),
+    _m(
+        "audit: a model that ranks rows is called useless",
+        "replearn.auditing._usefulness.Usefulness.ranks",
+        body("return False"),
+        f"{JUDGEMENT}::test_no_model_at_all_is_said_only_if_ranking_is_no_better_than_chance",
+    ),
+    _m(
+        "audit: accuracy leads where a class is rare",
+        "replearn.auditing._contender_results.ClassifierResult.has_rare_class",
+        body("return False"),
+        f"{JUDGEMENT}::test_risk_leads_where_a_class_is_rare",
+    ),
+    _m(
+        "audit: events are never too few",
+        "replearn.auditing._judgement.Risk.too_few_events",
+        body("return False"),
+        f"{JUDGEMENT}::test_risk_leads_where_a_class_is_rare",
+    ),
+    _m(
+        "audit: many columns and contenders hide a subgroup",
+        "replearn.auditing._checks._subgroup_flips_more",
+        change("A / (B * len(C))", "A / (400 * B * len(C))"),
+        f"{JUDGEMENT}::test_a_subgroup_is_found_however_many_columns_and_contenders",
+    ),
+    _m(
+        "audit: contenders that were left out are not named",
+        "replearn.auditing._audit._not_measured",
+        body("return ()"),
+        "tests/auditing/test_budget.py::test_the_dearest_contender_between_is_left_out",
+    ),
+    _m(
+        "audit: every difference of a rounded value counts as a change",
+        "replearn.auditing._contender_results.RegressorResult.flips",
+        change("max(1, A)", "1"),
+        f"{REGRESSION}::test_a_coarse_tolerance_counts_steps_of_a_fine_grid",
+    ),
+    _m(
+        "audit: bagging without the thresholds of its models",
+        "replearn.auditing._contenders.SmallBagging.predict",
+        condition("len(A) < len(B)", "True"),
+        "tests/auditing/test_threshold.py::test_bagging_takes_the_thresholds_of_its_models",
+    ),
+    _m(
+        "audit: rows are drawn by their position",
+        "replearn.cli.audit._drawn",
+        body("return list(range(n_rows))"),
+        "tests/cli/test_hurry.py::test_the_order_of_the_file_does_not_matter",
+    ),
+]
