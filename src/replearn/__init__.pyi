@@ -8,7 +8,6 @@ from .exceptions import (
     PublicKeyWarning,
     UnsupportedValueError,
     UsefulnessWarning,
-    WeakKeyWarning,
 )
 from .guarantees import Certificate, Plan, plan
 from .learners import (
@@ -54,7 +53,6 @@ __all__ = [
     "SharedKey",
     "UnsupportedValueError",
     "UsefulnessWarning",
-    "WeakKeyWarning",
     "__version__",
     "audit",
     "compare",

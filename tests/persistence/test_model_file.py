@@ -19,8 +19,9 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import replearn.persistence.model_file
-from replearn import PointwiseReplicableClassifier, SharedKey, WeakKeyWarning, plan
+from replearn import PointwiseReplicableClassifier, SharedKey, plan
 from replearn.bounds import uniform_law
+from replearn.exceptions import WeakKeyWarning
 from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.persistence import ModelFileError, describe, load, save
 from replearn.persistence._trust import check_trees
