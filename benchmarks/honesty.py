@@ -140,7 +140,7 @@ def two_points(pair: int) -> Outcome:
     """Two points of mass 1/2, hypotheses that are wrong on one of them: is the vote on both?"""
     made = plan(rho=0.3, alpha=0.2, beta=0.05, d=1, n_partitions=1, classes=[0, 1])
     rng = np.random.default_rng([pair, 17])
-    model = PointwiseReplicableClassifier.from_plan(made, OnePointLearner(), shared_key=pair)
+    model = PointwiseReplicableClassifier(OnePointLearner(), plan=made, shared_key=pair)
     X = rng.integers(0, 2, (made.n, 1)).astype(float)
     y = (rng.random(made.n) < 0.98).astype(int)  # blocks of one label are not trained
     answers = model.fit(X, y).predict(np.array([[0.0], [1.0]]))

@@ -1,9 +1,9 @@
-"""How much of the house does a call walk through? Functions, modules and rooms that it touches.
+"""How much of the library does a call touch? Functions, modules and packages that it touches.
 
     python benchmarks/walk.py [--check] [--names CALL]
 
 A function is touched when its body runs (a comprehension counts where Python makes it a function),
-a module when one of its functions is, and so is a room: the first folder or module in `replearn`.
+a module when one of its functions is, and so is a package: the first folder in `replearn`.
 All modules are imported before; what runs at import does not count. Each call is traced in a
 process of its own, and what it is given is made in another: no cache hides work. `--names` lists
 the modules of one call; `--check` ends with 1 if a call touches more modules than wanted.
@@ -36,7 +36,7 @@ from sklearn.linear_model import LogisticRegression
 import replearn
 import replearn.cli
 
-HOUSE = Path(replearn.__file__).resolve().parent
+SOURCE = Path(replearn.__file__).resolve().parent
 WANTED_MODULES = {"fit": 34, "predict": 11, "check": 9, "plan": 11, "audit": 72}
 AUDIT = "--target y --pairs 3 --jobs 1 --quiet --out report.html"
 
@@ -79,11 +79,11 @@ CALLS = {
 
 def trace(name):
     """Make the call and print module, name and line of every function whose body ran."""
-    for module in pkgutil.walk_packages([str(HOUSE)], "replearn."):
+    for module in pkgutil.walk_packages([str(SOURCE)], "replearn."):
         if not module.name.endswith("__main__"):
-            room = importlib.import_module(module.name)
-            for public in getattr(room, "__all__", ()):  # made on first use: an import as well
-                getattr(room, public)
+            package = importlib.import_module(module.name)
+            for public in getattr(package, "__all__", ()):  # made on first use: an import as well
+                getattr(package, public)
     for public in replearn.__all__:
         getattr(replearn, public)
     given = pickle.loads(Path("given.pickle").read_bytes())
@@ -107,16 +107,16 @@ def trace(name):
 
 
 def place(code):
-    """Tell where a function of the house is; None for others and for bodies of classes."""
+    """Tell where a function of the library is; None for others and for bodies of classes."""
     path = Path(code.co_filename).resolve()
-    if not path.is_relative_to(HOUSE) or not code.co_flags & inspect.CO_OPTIMIZED:
+    if not path.is_relative_to(SOURCE) or not code.co_flags & inspect.CO_OPTIMIZED:
         return None
-    return path.relative_to(HOUSE).as_posix(), code.co_qualname, code.co_firstlineno
+    return path.relative_to(SOURCE).as_posix(), code.co_qualname, code.co_firstlineno
 
 
 def walk(name):
     """Return how many functions of each module the call touches."""
-    environment = {**os.environ, "PYTHONPATH": str(HOUSE.parent)}
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
     with tempfile.TemporaryDirectory() as folder:
         for step in ("--give", "--trace"):
             command = [sys.executable, "-W", "ignore", os.path.abspath(__file__), step, name]
@@ -129,13 +129,13 @@ def main(names, check):
         for module, n_functions in sorted(walk(names).items()):
             print(f"{n_functions:4d}  {module}")
         return 0
-    print("| call | functions | modules | rooms | modules wanted |\n|---|---|---|---|---|")
+    print("| call | functions | modules | packages | modules wanted |\n|---|---|---|---|---|")
     missed = False
     for name, wanted in WANTED_MODULES.items():
         touched = walk(name)
-        rooms = {module.split("/")[0] for module in touched}
+        packages = {module.split("/")[0] for module in touched}
         missed |= len(touched) > wanted
-        print(f"| {name} | {touched.total()} | {len(touched)} | {len(rooms)} | {wanted} |")
+        print(f"| {name} | {touched.total()} | {len(touched)} | {len(packages)} | {wanted} |")
     return int(check and missed)
 
 

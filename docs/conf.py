@@ -68,7 +68,7 @@ html_theme_options = {
 }
 html_sidebars = {"index": []}
 
-ROOMS = {
+PACKAGES = {
     "replearn": "Estimators, plan, audit, compare, save and load",
     "replearn.learners": "Other estimators, and helpers for base estimators",
     "replearn.randomness": "Keys and points",
@@ -83,10 +83,10 @@ ROOMS = {
     "replearn.testing": "Conformance checks for your own estimator, an assertion about flips",
     "replearn_lab": "Experiments of the paper",
 }
-"""Rooms with a reference page: what `__all__` names is on it."""
+"""Packages with a reference page: what `__all__` names is on it."""
 
-# By name: `True` means the pages of the last build, and a new room would come one build late.
-autosummary_generate = [f"api/{room}.rst" for room in ROOMS]
+# By name: `True` means the pages of the last build, and a new package would come one build late.
+autosummary_generate = [f"api/{package}.rst" for package in PACKAGES]
 
 MORE_THEORY = {
     "DecisionThresholdClassifier": ("decision-threshold",),
@@ -101,18 +101,23 @@ MORE_THEORY = {
 
 
 def reference_pages(app: object) -> None:
-    """Write one page of the API reference per room, from its `__all__`; drop what is gone."""
+    """Write one page of the API reference per package, from its `__all__`; drop what is gone."""
     folder = Path(__file__).parent / "api"
-    wanted = {f"{room}.rst" for room in ROOMS}
+    wanted = {f"{package}.rst" for package in PACKAGES}
     seen: set[str] = {"__version__"}  # what `replearn` itself exports stands there only
-    for room, title in ROOMS.items():
-        names = [name for name in importlib.import_module(room).__all__ if name not in seen]
-        seen |= set(names) if room == "replearn" else set()
-        lines = [f"{room}: {title}", "=" * (len(room) + len(title) + 2), ""]
-        lines += [f".. currentmodule:: {room}", "", ".. autosummary::", "   :toctree: generated/"]
+    for package, title in PACKAGES.items():
+        names = [name for name in importlib.import_module(package).__all__ if name not in seen]
+        seen |= set(names) if package == "replearn" else set()
+        lines = [f"{package}: {title}", "=" * (len(package) + len(title) + 2), ""]
+        lines += [
+            f".. currentmodule:: {package}",
+            "",
+            ".. autosummary::",
+            "   :toctree: generated/",
+        ]
         text = "\n".join([*lines, "", *(f"   {name}" for name in names), ""])
-        page = folder / f"{room}.rst"
-        wanted |= {f"{room}.{name}.rst" for name in names}
+        page = folder / f"{package}.rst"
+        wanted |= {f"{package}.{name}.rst" for name in names}
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
     for page in [*folder.glob("*.rst"), *(folder / "generated").glob("*.rst")]:

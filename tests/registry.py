@@ -6,6 +6,7 @@ an estimator adds a line here; `tests/learners/test_conformance.py` fails otherw
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from typing import Any
 
@@ -17,7 +18,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from replearn import learners
 from replearn.exceptions import NotCertifiedWarning
+from replearn.guarantees import plan
 from replearn.hypotheses import Stumps
+from replearn.learners.planning import UNPLANNED as VOTES_UNPLANNED
 
 KEY = "registry"
 RNG = np.random.default_rng(0)
@@ -67,6 +70,50 @@ PARAMS: dict[str, dict[str, Any]] = {
     "SemiReplicableClassifier": {},
 }
 
+PLANS: dict[str, dict[str, Any]] = {
+    "ApproximatelyReplicableClassifier": {
+        "task": "approximate",
+        "n": 450,
+        "rho": 0.9,
+        "gamma": 0.9,
+        "n_blocks": 6,
+        "n_partitions": 1,
+    },
+    "FiniteRandomnessClassifier": {
+        "task": "finite randomness",
+        "n": 450,
+        "rho": 0.9,
+        "gamma": 0.9,
+        "alpha": 0.9,
+        "n_candidates": 2,
+        "block_size": 20,
+    },
+    "PointwiseReplicableClassifier": {"n": 450, "rho": 0.5, "n_blocks": 6, "n_partitions": 1},
+    "PointwiseReplicableRegressor": {
+        "task": "regression",
+        "n": 450,
+        "y_span": 8.0,
+        "resolution": 4.0,
+        "rho": 0.5,
+    },
+    "RealizableReplicableClassifier": {"task": "realizable", "n": 450, "d": 2, "rho": 0.3},
+    "ReplicableSearchCV": {
+        "task": "search",
+        "n": 450,
+        "n_hypotheses": 2,
+        "train_size": 20,
+        "rho": 0.3,
+    },
+    "ReplicableSelector": {"task": "selection", "n": 450, "n_hypotheses": 2, "rho": 0.3},
+    "ReplicableThresholdClassifier": {"task": "thresholds", "n": 450, "n_directions": 1},
+    "ScoreReplicableClassifier": {"task": "score", "n": 450, "n_blocks": 8, "rho": 0.2},
+    "SemiPrivateClassifier": {"task": "semi-private", "n": 450, "d": 1, "alpha": 0.6},
+    "SemiReplicableClassifier": {"task": "semi", "n": 450, "d": 1, "rho": 0.3},
+}
+"""Arguments of `replearn.plan` for each estimator that can be planned."""
+
+UNPLANNED = ("DecisionThresholdClassifier", "IncumbentClassifier", "IncumbentRegressor")
+
 NAMES = tuple(PARAMS)
 NEED_POOL = ("SemiPrivateClassifier", "SemiReplicableClassifier")
 ON_BLOCKS = (
@@ -89,6 +136,18 @@ def unfitted(name: str, **changed: Any) -> Any:
     if "shared_key" in kind(name)._get_param_names():
         params.setdefault("shared_key", KEY)
     return kind(name)(**params)
+
+
+def planned(name: str, **changed: Any) -> Any:
+    """Return an estimator that follows a plan; what the plan sets has its default value."""
+    request = dict(PLANS[name])
+    shared = plan(request.pop("task", "pointwise"), **request)
+    model = unfitted(name)
+    defaults = inspect.signature(kind(name)).parameters
+    params = model.get_params(deep=False)
+    set_by_plan = shared.settings or set(params) - VOTES_UNPLANNED
+    kept = {param: defaults[param].default for param in params if param in set_by_plan}
+    return model.set_params(**{**kept, "plan": shared, **changed})
 
 
 def fit(name: str, model: Any, rows: Any = slice(None), **params: Any) -> Any:

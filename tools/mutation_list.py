@@ -70,7 +70,7 @@ KEYS = [
         FITTED,
     ),
     _m(
-        "threshold from the learner's own key",
+        "threshold from the estimator's own key",
         "replearn.learners.PointwiseReplicableClassifier._vote",
         change('K.child("vote")', "K"),
         FITTED,
@@ -298,6 +298,42 @@ RULES = [
     ),
 ]
 
+# -- plans that are followed, keys that can be guessed ---------------------------------------------
+CONFORMANCE = "tests/learners/test_conformance.py"
+PLANS = [
+    _m(
+        "parameters beside a plan are ignored",
+        "replearn.learners.single_rule.FollowsPlan._in_force",
+        change("refuse_planned(N)", "None"),
+        f"{CONFORMANCE}::test_what_a_plan_sets_is_not_set_again",
+    ),
+    _m(
+        "the parameters of a plan are not in force",
+        "replearn.learners.single_rule.FollowsPlan._in_force",
+        change("P | S", "P"),
+        f"{CONFORMANCE}::test_a_plan_is_followed",
+    ),
+    _m(
+        "the plan of another estimator is followed",
+        "replearn.learners.single_rule.FollowsPlan._in_force",
+        condition("not S.intersection(L)", "False"),
+        f"{CONFORMANCE}::test_a_plan_of_another_task_is_an_error",
+    ),
+    _m(
+        "a surplus beyond the plan is used",
+        "replearn.learners.single_rule.FollowsPlan._n_planned",
+        body("return available"),
+        f"{CONFORMANCE}::test_a_plan_is_followed",
+    ),
+    _m(
+        "no key can be guessed",
+        "replearn.randomness.hashing.is_weak",
+        body("return False"),
+        "tests/persistence/test_model_file.py::"
+        "test_a_key_that_can_be_guessed_is_named_when_the_model_is_saved",
+    ),
+]
+
 MUTATIONS: list[Mutation] = [
     *DECISIONS,
     *KEYS,
@@ -306,6 +342,7 @@ MUTATIONS: list[Mutation] = [
     *PRIVACY,
     *CERTIFICATES,
     *BINDING,
+    *PLANS,
     *INCUMBENT,
     *AUDIT,
 ]

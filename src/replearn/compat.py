@@ -1,4 +1,4 @@
-"""The one door to private code of other packages.
+"""All use of private code of other packages.
 
 Every name here is private in the package it comes from, and has a fallback: if a release renames
 it, replearn still imports, fits and predicts the same. No other module of replearn may import a
@@ -54,7 +54,7 @@ def shared_base(*kinds: type) -> tuple[type, ...]:
     return kinds
 
 
-# --- doors of execution and fastpaths: each may be missing (None), and the plain way is taken
+# --- for execution and fastpaths: each may be missing (None), and the plain way is taken
 
 try:
     from joblib._parallel_backends import LokyBackend, ThreadingBackend

@@ -35,6 +35,10 @@ class PublicKeyWarning(UserWarning):
     """An estimator was fitted without ``shared_key``: the default key is used, which is public."""
 
 
+class WeakKeyWarning(UserWarning):
+    """A model file names a key that can be guessed from its fingerprint: its text is too short."""
+
+
 class ConstantBlocksWarning(UserWarning):
     """Most block estimators predict a constant.
 

@@ -71,7 +71,7 @@ def vote_learner(
     Its blocks vote by `TableLearner`, or by another class of base learners.
     """
     planned = plan(n=n, n_blocks=n_blocks, law=law, width=width, n_partitions=1, classes=[0, 1])
-    return keyed(PointwiseReplicableClassifier.from_plan(planned, (base or TableLearner)()))
+    return keyed(PointwiseReplicableClassifier((base or TableLearner)(), plan=planned))
 
 
 def fit_quietly(model: Any, X: Any, y: Any, *pool: Any) -> Any:

@@ -113,7 +113,7 @@ def test_a_heavy_stage_needs_no_assumption():
 
 def test_solved_numbers_are_those_without_the_assumption():
     made = plan("approximate", n=3300, gamma=0.3, n_partitions=1, classes=[0, 1])
-    model = ApproximatelyReplicableClassifier.from_plan(made, FirstRowLearner())
+    model = ApproximatelyReplicableClassifier(FirstRowLearner(), plan=made)
     with pytest.warns(NotCertifiedWarning, match="refuted"):
         model.fit(*few_values())
     assert model.certificate_.rho > made.rho
@@ -131,7 +131,7 @@ def test_two_labs_with_discrete_data_are_comparable():
 def test_accuracy_is_tested_as_well():
     made = plan(rho=0.3, alpha=0.2, beta=0.05, d=1, n_partitions=1, classes=[0, 1])
     assert made.certified
-    model = PointwiseReplicableClassifier.from_plan(made, FirstRowLearner())
+    model = PointwiseReplicableClassifier(FirstRowLearner(), plan=made)
     with pytest.warns(NotCertifiedWarning, match="max_point_mass = 0 is refuted"):
         model.fit(*few_values(made.n))
     certificate = model.certificate_

@@ -44,7 +44,7 @@ def shop(tmp_path_factory):
     folder = tmp_path_factory.mktemp("shop")
     for name, n, seed in (("a", 700, 1), ("b", 700, 2), ("new", 60, 3)):
         write_csv(folder / f"{name}.csv", newcomer_rows(n, seed))
-    (folder / "key.txt").write_text("trial-2026\n")
+    (folder / "key.txt").write_text("trial-2026, protocol 3\n")
     (folder / "other-key.txt").write_text("another\n")
     plan = ["plan", "--n", "700", "--rho", "0.1", "--classes", "no,yes", "--max-fits", "20"]
     assert main([*plan, "--save", str(folder / "plan.json")]) == 0

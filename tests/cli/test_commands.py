@@ -492,7 +492,7 @@ def test_a_plan_of_thresholds_in_standard_errors(call, shop, tmp_path):
     call("plan", "--n", 300, "--rho", 0.3, "--save", saved)
     code, _, err = call(*score_arguments(shop, tmp_path, "--plan", saved, "--learner", "score"))
     assert code == 2
-    assert "this plan is for PointwiseReplicableClassifier" in err
+    assert "plan is for PointwiseReplicableClassifier, not for" in err
 
 
 @pytest.mark.parametrize(
@@ -543,3 +543,13 @@ def test_votes_of_two_labs(call, shop, tmp_path):
     assert code == 1
     assert "belong to another certificate" in out
     assert call("certify", *models, "--votes", votes[0])[0] == 2
+
+
+@pytest.mark.parametrize("said", [True, False], ids=["short", "generated"])
+def test_fit_says_that_a_key_can_be_guessed(call, shop, tmp_path, said):
+    key = tmp_path / "key.txt"
+    key.write_text("trial" if said else SharedKey.generate().export())
+    arguments = ("--target", "churn", "--key-file", key, "--out", tmp_path / "m.replearn")
+    code, _, err = call("fit", shop / "a.csv", *arguments)
+    assert code == 0
+    assert err.count("replearn key new") == said

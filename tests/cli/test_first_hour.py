@@ -26,7 +26,7 @@ def loans(tmp_path_factory):
         for i in range(N):
             label = spellings[i] if denied[i] else "no"
             writer.writerow([f"L{i:04d}", f"$ {fee[i]:,.2f}", f"{RNG.uniform(1, 9):.1f}%", label])
-    (folder / "key.txt").write_text("trial-2026\n")
+    (folder / "key.txt").write_text("trial-2026, protocol 3\n")
     return folder
 
 

@@ -45,7 +45,7 @@ def _parameters(settings: dict[str, Any]) -> dict[str, Any]:
 
 def follow_plan(table: Table, made: Any, base: Any = None, *, approximate: bool = False) -> Any:
     kind = rl.ApproximatelyReplicableClassifier if approximate else rl.PointwiseReplicableClassifier
-    return kind.from_plan(made, base, shared_key=KEY).fit(table.X, table.y)
+    return kind(base, plan=made, shared_key=KEY).fit(table.X, table.y)
 
 
 def promised_vote_facts(model: Any, new: Any, *, points: Any = None) -> Facts:

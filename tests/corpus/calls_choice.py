@@ -9,6 +9,8 @@ import numpy as np
 import replearn as rl
 from replearn.auditing import extrapolate
 from replearn.learners import FiniteRandomnessClassifier
+from replearn.primitives import sample_order
+from replearn.randomness import SharedKey
 
 from .calls import KEY, Facts, certificate_facts
 from .fingerprint import Close, close
@@ -45,7 +47,17 @@ def fit_selector(table: Table, models: Any, **settings: Any) -> Any:
 
 def follow_choice_plan(table: Table, learner: str, made: Any, *parts: Any) -> Any:
     kinds = {"selector": rl.ReplicableSelector, "threshold": rl.ReplicableThresholdClassifier}
-    return kinds[learner].from_plan(made, *parts, shared_key=KEY).fit(table.X, table.y)
+    return kinds[learner](*parts, plan=made, shared_key=KEY).fit(table.X, table.y)
+
+
+def planned_rows(table: Table, size: int) -> Table:
+    """Rows that a lab with a surplus keeps, as every learner that follows a plan keeps them."""
+    rows = sample_order(SharedKey(KEY).child("surplus"), table.X, _codes(table.y))[:size]
+    return table._replace(X=table.X[rows], y=table.y[rows])
+
+
+def _codes(labels: Any) -> Any:
+    return np.unique(labels, return_inverse=True)[1]
 
 
 def rule_facts(model: Any, new: Any) -> Facts:

@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from replearn.exceptions import WeakKeyWarning
+
 from . import (
     cases_audit,
     cases_bases,
@@ -58,6 +60,7 @@ def run(name: str) -> dict[str, Any]:
     """Run one case and return the fingerprints of its items, the warnings among them."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", WeakKeyWarning)  # the keys of the corpus are public
         for category in WARNINGS:
             warnings.simplefilter("always", category)
         facts = CASES[name]()

@@ -9,6 +9,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from replearn import plan
+
 from . import tables
 from .calls import Facts, fit_pointwise, plan_choice
 from .calls_choice import (
@@ -20,6 +22,7 @@ from .calls_choice import (
     fit_semi,
     fit_threshold,
     follow_choice_plan,
+    planned_rows,
     realizable_facts,
     regressor_facts,
     search_facts,
@@ -50,7 +53,8 @@ def threshold_with_ties_and_scale() -> Facts:
 
 def threshold_of_planned_rows() -> Facts:
     table = tables.answers()
-    return threshold_facts(fit_threshold(table, feature=-1, sample_size=300), table.new)
+    made = plan("thresholds", n=300)
+    return threshold_facts(fit_threshold(table, feature=-1, plan=made), table.new)
 
 
 def threshold_certified() -> Facts:
@@ -94,7 +98,8 @@ def semi_of_each_class() -> Facts:
 
 def semi_with_candidates() -> Facts:
     table = pair_of_columns()
-    return semi_facts(fit_semi(table, candidates=BOXES, sample_size=350), table.new)
+    made = plan("semi", n=350, d=1)
+    return semi_facts(fit_semi(table, candidates=BOXES, plan=made), table.new)
 
 
 def realizable() -> Facts:
@@ -116,7 +121,8 @@ def realizable_with_a_classifier() -> Facts:
 
 def realizable_of_planned_rows() -> Facts:
     table = pair_of_columns()
-    model = fit_realizable(table, CLASSES["halfspaces"], max_error_limit=0.9, sample_size=120)
+    kept = planned_rows(table, 120)  # a plan has a limit of its own
+    model = fit_realizable(kept, CLASSES["halfspaces"], max_error_limit=0.9)
     return realizable_facts(model, table.new)
 
 
@@ -142,7 +148,8 @@ def few_bits_for_each_point() -> Facts:
 def few_bits_of_planned_rows() -> Facts:
     table = tables.answers()
     base = make_pipeline(StandardScaler(), LogisticRegression())
-    model = fit_few_bits(table, base, n_blocks=4, n_candidates=3, sample_size=200, test_share=0.5)
+    kept = planned_rows(table, 200)  # no plan has so few blocks
+    model = fit_few_bits(kept, base, n_blocks=4, n_candidates=3, test_share=0.5)
     return few_bits_facts(model, table.new)
 
 
@@ -160,8 +167,8 @@ def search_by_repeated_folds() -> Facts:
 
 def search_with_assumed_drift() -> Facts:
     table = tables.answers()
-    settings = {"cv": 2, "drift": 0.01, "rho": 0.5, "alpha": 0.5, "sample_size": 300}
-    model = fit_search(table, DecisionTreeClassifier(), {"max_depth": [1, 3]}, **settings)
+    made = plan("search", n=300, n_hypotheses=2, cv=2, drift=0.01, rho=0.5, alpha=0.5)
+    model = fit_search(table, DecisionTreeClassifier(), {"max_depth": [1, 3]}, plan=made)
     return search_facts(model, table.new)
 
 
@@ -200,7 +207,8 @@ def selector_of_planned_rows() -> Facts:
         )
         for depth in (1, 2, 5)
     }
-    model = fit_selector(table, models, rho=0.4, alpha=0.4, sharpness=12.0, sample_size=333)
+    made = plan("selection", n=333, n_hypotheses=3, rho=0.4, alpha=0.4)
+    model = fit_selector(table, models, sharpness=12.0, plan=made)
     return selector_facts(model, table.new)
 
 

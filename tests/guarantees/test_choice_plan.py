@@ -43,17 +43,17 @@ def _sample(n):
 
 def _fit(made, X, y):
     if made.task == "selection":
-        return ReplicableSelector.from_plan(made, MODELS).fit(X, y)
+        return ReplicableSelector(MODELS, plan=made).fit(X, y)
     if made.task == "search":
-        return ReplicableSearchCV.from_plan(made, GaussianNB(), NAIVE).fit(X, y)
+        return ReplicableSearchCV(GaussianNB(), NAIVE, plan=made).fit(X, y)
     if made.task == "thresholds":
-        return ReplicableThresholdClassifier.from_plan(made).fit(X, y)
+        return ReplicableThresholdClassifier(plan=made).fit(X, y)
     if made.task == "realizable":
-        return RealizableReplicableClassifier.from_plan(made, Thresholds(">")).fit(X, y)
+        return RealizableReplicableClassifier(Thresholds(">"), plan=made).fit(X, y)
     if made.task == "finite randomness":
-        return FiniteRandomnessClassifier.from_plan(made, GaussianNB()).fit(X, y)
+        return FiniteRandomnessClassifier(GaussianNB(), plan=made).fit(X, y)
     pool = np.random.default_rng(1).random((made.details["rows of the shared pool"], 1))
-    learner = SemiReplicableClassifier.from_plan(made, Thresholds(">"))
+    learner = SemiReplicableClassifier(Thresholds(">"), plan=made)
     return learner.fit(X, y, X_shared=pool)
 
 
@@ -106,7 +106,7 @@ def test_labs_with_more_rows_than_planned_have_the_same_scale(task, targets):
 
 
 def _sample_kept(made, X, y):
-    learner = ReplicableThresholdClassifier(sample_size=made.n)
+    learner = ReplicableThresholdClassifier(plan=plan("thresholds", n=made.n))
     kept, labels, rows = learner._planned_rows(X, y)
     assert len(set(rows)) == made.n
     return kept, labels
@@ -116,7 +116,7 @@ def _sample_kept(made, X, y):
 def test_labs_with_fewer_rows_than_planned_cannot_follow(task, targets):
     made = plan(task, **targets)
     with pytest.raises(
-        ValueError, match=f"sample_size={made.n} rows are planned.* has {made.n - 1}"
+        ValueError, match=f"plan needs n={made.n} rows, but the sample has {made.n - 1}"
     ):
         _fit(made, *_sample(made.n - 1))
 
@@ -124,7 +124,7 @@ def test_labs_with_fewer_rows_than_planned_cannot_follow(task, targets):
 def test_which_surplus_rows_are_left_out_depends_on_the_sample_not_on_single_rows():
     """Rows that two samples share must not be kept by both: then they would not be independent."""
     X, y = np.arange(3000.0)[:, np.newaxis], np.zeros(3000, dtype=int)
-    learner = ReplicableThresholdClassifier(sample_size=1000)
+    learner = ReplicableThresholdClassifier(plan=plan("thresholds", n=1000))
     one, _, _ = learner._planned_rows(X[:-1], y[:-1])
     two, _, _ = learner._planned_rows(X[1:], y[1:])
     assert 250 < len(np.intersect1d(one, two)) < 420  # a third of a third would be 333 of 1000
@@ -135,7 +135,7 @@ def test_which_surplus_rows_are_left_out_depends_on_the_sample_not_on_single_row
 def test_row_parameters_of_a_search_are_left_out_alike():
     made = plan("search", n=90, n_hypotheses=2, drift=0.0, cv=2)
     X, y = _sample(200)
-    search = ReplicableSearchCV.from_plan(made, GaussianNB(), NAIVE)
+    search = ReplicableSearchCV(GaussianNB(), NAIVE, plan=made)
     with pytest.warns(NotCertifiedWarning):
         search.fit(X, y, sample_weight=np.ones(200))
     weighted = search.best_estimator_
@@ -161,7 +161,7 @@ def test_finite_randomness_is_planned_though_nobody_has_the_rows():
     made = plan(
         FiniteRandomnessClassifier, n_candidates=2, rho=0.3, gamma=0.3, alpha=0.5, block_size=50
     )
-    learner = FiniteRandomnessClassifier.from_plan(made)
+    learner = FiniteRandomnessClassifier(plan=made)._in_force()
     n_test = round(learner.test_share * made.n)
     assert (made.n - n_test) // learner.n_blocks == 50
     certificate = certify(
@@ -184,7 +184,7 @@ def test_finite_randomness_is_planned_point_by_point():
     assert made.promises[0].startswith("Two models predict one fixed point differently")
     assert made.needed_n < mass.needed_n
     assert Plan.from_json(made.to_json()) == made
-    learner = FiniteRandomnessClassifier.from_plan(made)
+    learner = FiniteRandomnessClassifier(plan=made)._in_force()
     assert learner.gamma is None
 
     def certified(n_blocks):
@@ -328,20 +328,14 @@ def test_a_task_is_named_by_its_learner():
         (lambda: plan("semi", d=300), r"d=300, .* nobody can list"),
         (lambda: plan("semi", d=3_000_000), r"e\^2079442 candidates or more"),
         (
-            lambda: ReplicableSelector.from_plan(
-                plan("selection", n_hypotheses=3), MODELS, rho=0.5
-            ),
+            lambda: ReplicableSelector(
+                MODELS, plan=plan("selection", n=5, n_hypotheses=3), rho=0.5
+            ).fit(*_sample(9)),
             "rho is set by `plan`",
         ),
         (
-            lambda: ReplicableSelector.from_plan(
-                plan("selection", n_hypotheses=3), MODELS, sample_size=5
-            ),
-            "sample_size is set by `plan`",
-        ),
-        (
-            lambda: ReplicableSelector.from_plan(plan("thresholds", n=5), MODELS),
-            "this plan is for ReplicableThresholdClassifier",
+            lambda: ReplicableSelector(MODELS, plan=plan("thresholds", n=5)).fit(*_sample(9)),
+            "plan is for ReplicableThresholdClassifier, not for ReplicableSelector",
         ),
     ],
 )
@@ -374,12 +368,12 @@ def test_a_plan_in_standard_errors_is_an_estimate_that_follows_from_n():
 def test_the_learner_follows_a_plan_in_standard_errors():
     X, y = _sample(400)
     made = plan(ScoreReplicableClassifier, n=300, rho=0.2, standard_error=0.05)
-    model = ScoreReplicableClassifier.from_plan(made, GaussianNB(), shared_key="k").fit(X, y)
+    model = ScoreReplicableClassifier(GaussianNB(), plan=made, shared_key="k").fit(X, y)
     inputs = model.certificate_.inputs
     assert inputs["n"] == 300
     assert inputs["n_blocks"] == made.details["blocks"]
     assert inputs["n_partitions"] == made.details["partitions"]
     stated = model.certificate_.value("worst_score_flip_bound")
     assert stated >= made.details["worst case of the design"] * 0.999
-    with pytest.raises(ValueError, match="this plan is for"):
-        ScoreReplicableClassifier.from_plan(plan(n=300, rho=0.3))
+    with pytest.raises(ValueError, match="plan is for PointwiseReplicableClassifier, not for"):
+        ScoreReplicableClassifier(plan=plan(n=300, rho=0.3)).fit(X, y)

@@ -88,7 +88,7 @@ def test_accuracy_that_n_cannot_promise_is_said_and_rho_is_kept():
 def test_reading_a_plan_back():
     made = plan(n=8000, rho=0.2, heavy=heavy_stage(n=8000, rho=0.2, alpha=0.5, beta=0.1))
     assert type(made).from_json(made.to_json()) == made
-    model = PointwiseReplicableClassifier.from_plan(made, ConstantLearner())
+    model = PointwiseReplicableClassifier(ConstantLearner(), plan=made)
     X, y = draw(np.random.default_rng(0), 9000)
     assert len(model.fit(X, y).heavy_) >= 2
 
@@ -209,7 +209,7 @@ def test_training_row_of_a_heavy_learner_flips_within_its_number():
     values = {step.name: step.value for step in made.steps}
     rng, n_pairs, flips = np.random.default_rng(8), 60, 0
     for pair in range(n_pairs):
-        model = PointwiseReplicableClassifier.from_plan(made, FirstRowLearner(), shared_key=pair)
+        model = PointwiseReplicableClassifier(FirstRowLearner(), plan=made, shared_key=pair)
         answers = []
         for run in range(2):
             X, y = draw(rng, 400)
@@ -301,7 +301,7 @@ def test_labels_of_three_classes_flip_within_the_certificate():
     even = np.full((3, 3), 1 / 3)
     rng, n_pairs, flips = np.random.default_rng(8), 150, 0
     for pair in range(n_pairs):
-        model = PointwiseReplicableClassifier.from_plan(made, ConstantLearner(), shared_key=pair)
+        model = PointwiseReplicableClassifier(ConstantLearner(), plan=made, shared_key=pair)
         a, b = (
             clone(model).fit(*draw_three(rng, 400, chances=even)).predict([[2.0]])[0]
             for _ in range(2)
@@ -345,7 +345,7 @@ def test_flip_rate_limit_covers_what_fresh_samples_do():
         [],
     )
     for pair in range(120):
-        model = PointwiseReplicableClassifier.from_plan(made, FirstRowLearner(), shared_key=pair)
+        model = PointwiseReplicableClassifier(FirstRowLearner(), plan=made, shared_key=pair)
         first, second = (clone(model).fit(*draw(rng, 400)) for _ in range(2))
         rate = first.flip_rate(points)
         uppers.append(rate.upper)
@@ -402,7 +402,7 @@ def test_flip_probability_of_heavy_points_is_calibrated():
     rng = np.random.default_rng(6)
     point, estimates, uppers, flips, n_keys, n_fresh = np.array([[2.0]]), [], [], [], 16, 12
     for key in range(n_keys):
-        model = PointwiseReplicableClassifier.from_plan(made, FirstRowLearner(), shared_key=key)
+        model = PointwiseReplicableClassifier(FirstRowLearner(), plan=made, shared_key=key)
         fits = [clone(model).fit(*draw(rng, 600)) for _ in range(n_fresh)]
         answers = np.array([fit.predict(point)[0] for fit in fits])
         flips.append(np.mean([(answers != a).mean() for a in answers]) * n_fresh / (n_fresh - 1))
@@ -420,7 +420,7 @@ def test_flip_probability_of_membership_is_right_key_by_key():
     made = plan(n=600, rho=0.5, heavy=stage, n_blocks=5, n_partitions=1, classes=[0, 1])
     rng, point, told, seen = np.random.default_rng(6), np.array([[2.0]]), [], []
     for key in range(25):
-        model = PointwiseReplicableClassifier.from_plan(made, ConstantLearner(), shared_key=key)
+        model = PointwiseReplicableClassifier(ConstantLearner(), plan=made, shared_key=key)
         fits = [clone(model).fit(*draw(rng, 600, biases=np.array([1, 1, -1.0]))) for _ in range(8)]
         heavy = np.array([fit.predict(point)[0] == 0 for fit in fits])
         seen.append(2 * heavy.mean() * (1 - heavy.mean()) * 8 / 7)
@@ -456,7 +456,7 @@ def test_flips_at_a_doubtful_member_stay_below_the_certificate():
     made = plan(n=400, heavy=stage, n_blocks=20, n_partitions=1, classes=[0, 1])
     rng, n_pairs, flips = np.random.default_rng(8), 80, 0
     for pair in range(n_pairs):
-        model = PointwiseReplicableClassifier.from_plan(made, ConstantLearner(), shared_key=pair)
+        model = PointwiseReplicableClassifier(ConstantLearner(), plan=made, shared_key=pair)
         a, b = (clone(model).fit(*draw(rng, 400)).predict([[2.0]])[0] for _ in range(2))
         flips += int(a != b)
     assert flips <= binom.isf(FALSE_ALARM, n_pairs, made.rho)

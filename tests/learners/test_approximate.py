@@ -102,7 +102,7 @@ def test_disagreement_of_two_labs():
 def test_plan_shared_between_labs():
     made = plan("approximate", n=4000, rho=0.2, gamma=0.3, n_partitions=1, classes=[0, 1])
     X, y = biased_labels(0.3)(np.random.default_rng(1), 4500)
-    model = ApproximatelyReplicableClassifier.from_plan(made, FirstRowLearner()).fit(X, y)
+    model = ApproximatelyReplicableClassifier(FirstRowLearner(), plan=made).fit(X, y)
     assert model.plan_ == made
     assert model.certificate_.comparable(model.certificate_)
 

@@ -6,12 +6,25 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GridSearchCV
-from sklearn.naive_bayes import GaussianNB
 
 from replearn import learners
 from replearn.execution import RunContext
-from replearn.guarantees import Certificate, Plan, plan
-from tests.registry import NAMES, NEW, ON_BLOCKS, X, Y, fit, fitted, kind, unfitted
+from replearn.guarantees import Certificate
+from tests.registry import (
+    NAMES,
+    NEED_POOL,
+    NEW,
+    ON_BLOCKS,
+    PLANS,
+    UNPLANNED,
+    X,
+    Y,
+    fit,
+    fitted,
+    kind,
+    planned,
+    unfitted,
+)
 
 SHARED_DEFAULTS = {
     "rho": 0.1,
@@ -20,7 +33,6 @@ SHARED_DEFAULTS = {
     "classes": None,
     "decimals": None,
     "n_partitions": None,
-    "sample_size": None,
     "plan": None,
     "shared_key": None,
     "n_jobs": None,
@@ -133,26 +145,45 @@ def test_a_context_does_not_change_the_model(models, name):
     assert len(again.estimators_) == len(models[name].estimators_)
 
 
-@pytest.mark.parametrize(
-    ("name", "request_"),
-    [
-        ("PointwiseReplicableClassifier", {"n": 450, "rho": 0.5, "n_blocks": 6}),
-        ("ReplicableSelector", {"task": "selection", "n": 450, "n_hypotheses": 2}),
-        ("ReplicableThresholdClassifier", {"task": "thresholds", "n": 450}),
-    ],
-)
-def test_a_plan_is_followed(name, request_):
-    task = request_.pop("task", "pointwise")
-    shared = plan(task, **request_)
-    assert isinstance(shared, Plan)
-    first = [unfitted(name).candidates] if name == "ReplicableSelector" else []
-    options = {
-        "PointwiseReplicableClassifier": {"estimator": GaussianNB()},
-        "ReplicableThresholdClassifier": {"feature": 0},
-    }
-    model = kind(name).from_plan(shared, *first, shared_key="k", **options.get(name, {}))
-    model = fit(name, model)
+def test_every_estimator_is_planned_or_says_that_it_is_not():
+    assert set(PLANS) == {name for name in NAMES if "plan" in kind(name)._get_param_names()}
+    assert set(NAMES) - set(PLANS) == set(UNPLANNED)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_plan_is_followed(name):
+    model = fit(name, planned(name))
+    inputs = model.certificate_.inputs
+    # SemiPrivateClassifier cuts equal parts and leaves out what remains
+    assert inputs["n"] == model.plan.n or (name in NEED_POOL and inputs["n"] <= model.plan.n)
+    known = {param for param in model.plan.settings if param in inputs} - {"standard_error"}
+    assert {p: inputs[p] for p in known} == {p: model.plan.settings[p] for p in known}
+    assert name in model.plan.learners
     assert model.predict(NEW).shape == (len(NEW),)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_what_a_plan_sets_is_not_set_again(name):
+    parameter = "epsilon" if name == "SemiPrivateClassifier" else "rho"
+    with pytest.raises(ValueError, match=f"{parameter} is set by `plan`"):
+        fit(name, planned(name, **{parameter: 0.77}))
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_sample_that_is_smaller_than_planned_is_an_error(name):
+    with pytest.raises(ValueError, match="plan needs n=450 rows, but the sample has 300"):
+        fit(name, planned(name), rows=slice(300))
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_plan_of_another_task_is_an_error(name):
+    other = (
+        "ReplicableSelector"
+        if name == "ReplicableThresholdClassifier"
+        else ("ReplicableThresholdClassifier")
+    )
+    with pytest.raises(ValueError, match="plan is for"):
+        fit(name, planned(name, plan=planned(other).plan))
 
 
 @pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")

@@ -415,8 +415,8 @@ def test_given_blocks_state_the_rho_they_reach(data):
 def test_a_plan_is_followed_and_the_surplus_is_left_out_by_key(data):
     X, y = data
     shared = plan(n=2500, rho=0.1, classes=[0, 1], n_partitions=1)
-    one = PointwiseReplicableClassifier.from_plan(shared, GaussianNB(), shared_key="k")
-    two = PointwiseReplicableClassifier.from_plan(shared, GaussianNB(), shared_key="k")
+    one = PointwiseReplicableClassifier(GaussianNB(), plan=shared, shared_key="k")
+    two = PointwiseReplicableClassifier(GaussianNB(), plan=shared, shared_key="k")
     one.fit(X, y)
     two.fit(X[:2500], y[:2500])
     assert one.certificate_.comparable(two.certificate_)
@@ -431,7 +431,7 @@ def test_which_rows_are_left_out_does_not_depend_on_the_file(data):
     order = np.random.default_rng(1).permutation(len(X))
     for groups in (None, np.arange(len(X))):
         one, two = (
-            PointwiseReplicableClassifier.from_plan(shared, GaussianNB(), shared_key="k").fit(
+            PointwiseReplicableClassifier(GaussianNB(), plan=shared, shared_key="k").fit(
                 X[rows], y[rows], groups=None if groups is None else groups[rows]
             )
             for rows in (np.arange(len(X)), order)

@@ -149,7 +149,10 @@ def test_weights_are_refused_and_not_taken_for_groups(data):
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (plan("approximate", n=900, rho=0.1, gamma=0.3), "plan is for the approximate notion"),
+        (
+            plan("approximate", n=900, rho=0.1, gamma=0.3),
+            "plan is for ApproximatelyReplicableClassifier, not for",
+        ),
         (plan(n=900, rho=0.3, n_classes=3), "plan is for 3 classes, but y has 2: .*Name them"),
         (plan(n=300, rho=0.3, unit="groups"), "plan counts groups: pass groups to fit"),
     ],
@@ -157,40 +160,46 @@ def test_weights_are_refused_and_not_taken_for_groups(data):
 )
 def test_plans_of_another_kind_are_refused(data, made, message):
     with pytest.raises(ValueError, match=message):
-        PointwiseReplicableClassifier.from_plan(made, Untrainable()).fit(*data)
+        PointwiseReplicableClassifier(Untrainable(), plan=made).fit(*data)
 
 
 def test_more_classes_than_planned_are_refused(data):
     X, _ = data
     made = plan(n=900, rho=0.3)
     with pytest.raises(ValueError, match="plan is for 2 classes, but y has 3"):
-        PointwiseReplicableClassifier.from_plan(made, Untrainable()).fit(X, np.arange(900) % 3)
+        PointwiseReplicableClassifier(Untrainable(), plan=made).fit(X, np.arange(900) % 3)
 
 
 def test_a_pointwise_plan_is_not_for_the_approximate_learner(data):
-    learner = ApproximatelyReplicableClassifier.from_plan(plan(n=900, rho=0.3), Untrainable())
-    with pytest.raises(ValueError, match="plan is for the pointwise notion"):
+    learner = ApproximatelyReplicableClassifier(Untrainable(), plan=plan(n=900, rho=0.3))
+    with pytest.raises(
+        ValueError, match="plan is for PointwiseReplicableClassifier, not for Approx"
+    ):
         learner.fit(*data)
 
 
 def test_what_a_plan_fixes_cannot_be_set_beside_it(data):
     made = plan(n=900, rho=0.3)
-    for learner in (PointwiseReplicableClassifier, ApproximatelyReplicableClassifier):
+    whole = plan("approximate", n=900, rho=0.3, gamma=0.3)
+    for learner, shared in (
+        (PointwiseReplicableClassifier, made),
+        (ApproximatelyReplicableClassifier, whole),
+    ):
         with pytest.raises(
             ValueError, match="rho, vote are set by `plan`; remove them or create a new plan"
         ):
-            learner.from_plan(made, rho=0.1, vote="soft")
+            learner(GaussianNB(), plan=shared, rho=0.2, vote="soft").fit(*data)
     with pytest.raises(
         ValueError, match="classes is set by `plan`; remove it or create a new plan"
     ):
         PointwiseReplicableClassifier(Untrainable(), plan=made, classes=[0, 1]).fit(*data)
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
-        PointwiseReplicableClassifier.from_plan(made, colour="red")
+        PointwiseReplicableClassifier(plan=made, colour="red")
 
 
 def test_a_plan_for_groups_is_followed(data):
     made = plan(n=300, rho=0.3, unit="groups")
-    learner = PointwiseReplicableClassifier.from_plan(made, GaussianNB())
+    learner = PointwiseReplicableClassifier(GaussianNB(), plan=made)
     learner.fit(*data, groups=np.arange(900) // 3)
     assert learner.certificate_.design.unit == "groups"
 
@@ -200,7 +209,7 @@ def test_a_plan_may_list_its_classes_in_any_order(data):
     labels = np.array(["no", "yes"])[y]
     made = plan(n=900, rho=0.3, classes=["yes", "no"])
     assert made == plan(n=900, rho=0.3, classes=["no", "yes"])
-    learner = PointwiseReplicableClassifier.from_plan(made, GaussianNB()).fit(X, labels)
+    learner = PointwiseReplicableClassifier(GaussianNB(), plan=made).fit(X, labels)
     assert learner.classes_.tolist() == ["no", "yes"]
 
 

@@ -112,14 +112,17 @@ def test_the_promise_against_a_learner_that_tosses_coins():
 def test_certified_with_a_range_and_enough_blocks():
     made = plan("regression", y_span=10.0, resolution=5.0, rho=0.15, block_size=20)
     X, y = _draw(made.n + 50, 3)
-    model = PointwiseReplicableRegressor.from_plan(made, TREE, y_range=(0, 10)).fit(X, y)
+    model = PointwiseReplicableRegressor(TREE, plan=made, y_range=(0, 10)).fit(X, y)
     model.certificate_.check()
     assert model.certificate_.certified
     assert model.certificate_.theorems == ("rounded-regression",)
     assert model.certificate_.inputs["n"] == made.n
     assert len(model.estimators_) == made.details["blocks"]
-    with pytest.warns(NotCertifiedWarning, match="requested rho=0.15"):
+    with pytest.raises(ValueError, match="n_blocks is set by `plan`"):
         clone(model).set_params(n_blocks=20).fit(X, y)
+    free = clone(model).set_params(**{**made.settings, "n_blocks": 20}, plan=None)
+    with pytest.warns(NotCertifiedWarning, match="requested rho=0.15"):
+        free.fit(X, y)
     with pytest.warns(NotCertifiedWarning, match="y_range is not given"):
         clone(model).set_params(y_range=None).fit(X, y)
 

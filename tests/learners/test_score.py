@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from replearn import ConstantBlocksWarning, NotCertifiedWarning, ScoreReplicableClassifier
+from replearn import ConstantBlocksWarning, NotCertifiedWarning, ScoreReplicableClassifier, plan
 from replearn.guarantees.score import MAX_FITS
 from replearn.learners.score_rule import crossing
 from replearn.testing import check_replicable_classifier
@@ -337,15 +337,17 @@ def test_other_arguments_of_fit_are_refused(data, params, error, words):
 
 def test_groups_stay_together_and_sizes_are_shared(data):
     X, y, groups = data[0][:900], data[1][:900], np.arange(900) // 3
-    model = ScoreReplicableClassifier(GaussianNB(), n_partitions=1, sample_size=240, decimals=3)
+    made = plan("score", n=240, n_partitions=1)
+    model = ScoreReplicableClassifier(GaussianNB(), plan=made, decimals=3)
     model.fit(X, y, groups=groups)
     assert model.certificate_.inputs["n"] == 240
     assert model.certificate_.inputs["unit"] == "groups"
-    larger = ScoreReplicableClassifier(GaussianNB(), n_partitions=1, sample_size=500)
-    smaller = ScoreReplicableClassifier(GaussianNB(), n_partitions=1, sample_size=500)
+    shared = plan("score", n=500, n_partitions=1)
+    larger = ScoreReplicableClassifier(GaussianNB(), plan=shared)
+    smaller = ScoreReplicableClassifier(GaussianNB(), plan=shared)
     here = larger.fit(X, y).certificate_
     assert here.comparable(smaller.fit(X[:500], y[:500]).certificate_)
-    with pytest.raises(ValueError, match="sample_size=500 rows, but the sample has 400"):
+    with pytest.raises(ValueError, match="plan needs n=500 rows, but the sample has 400"):
         smaller.fit(X[:400], y[:400])
 
 

@@ -35,7 +35,7 @@ def planned():
 
 def test_certified_at_the_planned_size_and_not_below(planned):
     made, pool, X, y = planned
-    model = SemiPrivateClassifier.from_plan(made, Thresholds(">"), classes=[False, True])
+    model = SemiPrivateClassifier(Thresholds(">"), plan=made, classes=[False, True])
     model.fit(X, y, X_shared=pool)
     certificate = model.certificate_
     certificate.check()
@@ -83,7 +83,7 @@ def test_too_few_rows_release_nothing():
 
 def test_classes_read_from_private_labels_are_not_certified(planned):
     made, pool, X, y = planned
-    model = SemiPrivateClassifier.from_plan(made, Thresholds(">"))
+    model = SemiPrivateClassifier(Thresholds(">"), plan=made)
     with pytest.warns(NotCertifiedWarning, match="list of classes was read from the private"):
         model.fit(X, y, X_shared=pool)
 

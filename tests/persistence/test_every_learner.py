@@ -7,6 +7,7 @@ import sys
 import warnings
 import zipfile
 from copy import copy
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,6 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -34,17 +34,11 @@ from replearn.hypotheses import (
     make_box,
 )
 from replearn.learners import (
-    ApproximatelyReplicableClassifier,
-    FiniteRandomnessClassifier,
     IncumbentClassifier,
     PointwiseReplicableClassifier,
-    PointwiseReplicableRegressor,
     RealizableReplicableClassifier,
     ReplicableSearchCV,
     ReplicableSelector,
-    ReplicableThresholdClassifier,
-    ScoreReplicableClassifier,
-    SemiPrivateClassifier,
     SemiReplicableClassifier,
 )
 from replearn.persistence import ModelFileError, describe, load, save
@@ -53,12 +47,9 @@ from replearn.persistence._state import ESTIMATORS
 from replearn.persistence._trust import dump, load_trusted
 from replearn.records.json import digest_of
 from replearn.tables import take_rows
+from tests.registry import NAMES, NEW, X, Y, fit, fitted, planned
 
 KEY = "a secret that is long enough to look for"
-RNG = np.random.default_rng(11)
-X = np.round(RNG.normal(size=(900, 2)), 3)
-Y = np.where(X[:, 0] + RNG.normal(size=900) > 0, "yes", "no")
-NEW = np.round(RNG.normal(size=(200, 2)), 3)
 TREES = {"max_depth": [1, 2, 3]}
 
 
@@ -67,39 +58,29 @@ def pointwise(base=None, **params):
     return PointwiseReplicableClassifier(base or GaussianNB(), **settings)
 
 
-MODELS = {
-    "pointwise": lambda: pointwise().fit(X, Y),
-    "approximate": lambda: ApproximatelyReplicableClassifier(
-        GaussianNB(), n_blocks=6, n_partitions=1, gamma=0.9, rho=0.9, shared_key=KEY
-    ).fit(X, Y),
-    "score": lambda: ScoreReplicableClassifier(GaussianNB(), threshold=(1, 2), shared_key=KEY).fit(
-        X, Y
+NOT_ALONE = ("DecisionThresholdClassifier", "IncumbentRegressor")
+"""One is a part of others, the other has no certificate (tests/learners)."""
+
+ALONE = tuple(name for name in NAMES if name not in NOT_ALONE)
+"""Estimators that are saved as they are."""
+
+MORE = {
+    "planned threshold": lambda: fit(
+        "ReplicableThresholdClassifier",
+        planned("ReplicableThresholdClassifier", shared_key=KEY),
     ),
-    "incumbent": lambda: IncumbentClassifier(pointwise(), pointwise().fit(X[:400], Y[:400])).fit(
-        X, Y
+    "score with costs": lambda: fitted(
+        "ScoreReplicableClassifier", threshold=(1, 2), shared_key=KEY
     ),
-    "threshold": lambda: ReplicableThresholdClassifier(feature=0, shared_key=KEY).fit(X, Y),
-    "semi": lambda: SemiReplicableClassifier(shared_key=KEY).fit(X, Y, X_shared=X[:40]),
     "semi with a class": lambda: SemiReplicableClassifier(Boxes(2), shared_key=KEY).fit(
         X, Y, X_shared=X[:8]
     ),
-    "regressor": lambda: PointwiseReplicableRegressor(
-        resolution=0.5, y_range=(-4, 4), n_blocks=15, shared_key=KEY
-    ).fit(X, X[:, 0] + X[:, 1]),
-    "semi-private": lambda: SemiPrivateClassifier(
-        n_keys=1, n_parts=20, epsilon=8.0, shared_key=KEY
-    ).fit(X, Y, X_shared=X[:40]),
     "semi with candidates": lambda: SemiReplicableClassifier(
         candidates=[make_box([(0, cut, np.inf)]) for cut in (-1.0, 0.0, 1.0)], shared_key=KEY
     ).fit(X, Y),
-    "realizable": lambda: RealizableReplicableClassifier(Stumps(2), shared_key=KEY).fit(X, Y),
     "realizable with a classifier": lambda: RealizableReplicableClassifier(
         DecisionTreeClassifier(max_depth=9), max_error_limit=1.0, shared_key=KEY
     ).fit(X, Y),
-    "finite randomness": lambda: FiniteRandomnessClassifier(
-        GaussianNB(), n_blocks=5, n_candidates=3, shared_key=KEY
-    ).fit(X, Y),
-    "search": lambda: ReplicableSearchCV(DecisionTreeClassifier(), TREES, shared_key=KEY).fit(X, Y),
     "search, then blocks": lambda: ReplicableSearchCV(
         DecisionTreeClassifier(),
         TREES,
@@ -107,15 +88,21 @@ MODELS = {
         refit=pointwise(DecisionTreeClassifier()),
         shared_key=KEY,
     ).fit(X, Y),
-    "selector": lambda: ReplicableSelector(
-        {
-            "old": DummyClassifier().fit(X, Y),
-            "new": LogisticRegression().fit(X, Y),
-            "blocks": pointwise().fit(X, Y),
-        },
-        shared_key=KEY,
+    "selector of blocks": lambda: ReplicableSelector(
+        {"old": DummyClassifier().fit(X, Y), "blocks": pointwise().fit(X, Y)}, shared_key=KEY
     ).fit(X, Y),
 }
+"""Other parameters, whose files have other parts."""
+
+
+def of_registry(name):
+    """Return the fitted model of the registry; an incumbent has a certificate if its parts do."""
+    if name == "IncumbentClassifier":
+        return IncumbentClassifier(pointwise(), pointwise().fit(X[:400], Y[:400])).fit(X, Y)
+    return fitted(name, shared_key=KEY)
+
+
+MODELS = {name: partial(of_registry, name) for name in ALONE} | MORE
 
 
 def heavy_model(container, base=None):
@@ -190,9 +177,7 @@ def test_no_learner_is_forgotten(models):
         for name, kind in public.items()
         if isinstance(kind, type) and issubclass(kind, BaseEstimator)
     )
-    # One is a part of others, the other has no certificate (tests/learners).
-    alone = set(ESTIMATORS) - {"DecisionThresholdClassifier", "IncumbentRegressor"}
-    assert {type(model).__name__ for model in models.values()} == alone
+    assert {type(model).__name__ for model in models.values()} == set(ALONE)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -269,7 +254,12 @@ def test_a_subclass_with_a_key_is_never_written(tmp_path, wrap):
 
 
 def test_rules_and_choices_are_the_same_values(models, folder):
-    for name in ("threshold", "semi", "semi with a class", "realizable"):
+    for name in (
+        "ReplicableThresholdClassifier",
+        "SemiReplicableClassifier",
+        "semi with a class",
+        "RealizableReplicableClassifier",
+    ):
         after = load(folder / f"{name}.replearn", KEY)
         assert after.hypothesis_ == models[name].hypothesis_
         assert after.rule() == models[name].rule()
@@ -277,14 +267,14 @@ def test_rules_and_choices_are_the_same_values(models, folder):
     assert semi.hypotheses == Boxes(2)
     assert semi.selection_.margin == models["semi with a class"].selection_.margin
     assert semi.selection_.candidate == semi.hypothesis_
-    selector = load(folder / "selector.replearn", KEY)
+    selector = load(folder / "selector of blocks.replearn", KEY)
     assert selector.selected_ is selector.candidates[selector.selected_name_]
     assert selector.selection_.candidate is selector.selected_
-    blocks = models["selector"].candidates["blocks"]
+    blocks = models["selector of blocks"].candidates["blocks"]
     assert (selector.candidates["blocks"].predict(NEW) == blocks.predict(NEW)).all()
-    search = load(folder / "search.replearn", KEY)
-    assert search.score(NEW, Y[:200]) == models["search"].score(NEW, Y[:200])
-    old, new = models["search"].cv_results_, search.cv_results_
+    search = load(folder / "ReplicableSearchCV.replearn", KEY)
+    assert search.score(NEW, Y[:200]) == models["ReplicableSearchCV"].score(NEW, Y[:200])
+    old, new = models["ReplicableSearchCV"].cv_results_, search.cv_results_
     assert (old["mean_test_score"] == new["mean_test_score"]).all()
     assert old["params"] == new["params"]
 
@@ -394,7 +384,7 @@ def sign(certificate):
 
 def test_a_changed_rule_or_certificate_is_refused(folder, tmp_path):
     path = tmp_path / "m.replearn"
-    path.write_bytes((folder / "threshold.replearn").read_bytes())
+    path.write_bytes((folder / "ReplicableThresholdClassifier.replearn").read_bytes())
     change_state(
         path, lambda m, _: m["documents"]["certificate_"]["content"].update(certified=True)
     )
@@ -405,7 +395,7 @@ def test_a_changed_rule_or_certificate_is_refused(folder, tmp_path):
     change_state(path, lambda m, _: sign(m["documents"]["certificate_"]["content"]))
     with pytest.raises(ModelFileError, match="certified: True is written, False follows"):
         load(path, KEY)
-    path.write_bytes((folder / "threshold.replearn").read_bytes())
+    path.write_bytes((folder / "ReplicableThresholdClassifier.replearn").read_bytes())
     change_state(path, lambda m, _: m["documents"]["hypothesis_"]["content"].update(kind="x"))
     with pytest.raises(ModelFileError, match="kind is 'x'"):
         load(path, KEY)

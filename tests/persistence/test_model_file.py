@@ -3,10 +3,13 @@
 import io
 import json
 import os
+import secrets
+import warnings
 import zipfile
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -18,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 import replearn.persistence.model_file
 from replearn import PointwiseReplicableClassifier, SharedKey, plan
 from replearn.bounds import uniform_law
+from replearn.exceptions import WeakKeyWarning
 from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.persistence import ModelFileError, describe, load, save
 from replearn.persistence._trust import check_trees
@@ -68,7 +72,7 @@ def test_predictions_survive(base, tmp_path):
 
 def test_every_kind_of_parameter_survives(tmp_path):
     made = plan(n=600, n_blocks=18, rho=0.2, law=uniform_law(18))
-    before = PointwiseReplicableClassifier.from_plan(made, GaussianNB(), shared_key=SharedKey(3))
+    before = PointwiseReplicableClassifier(GaussianNB(), plan=made, shared_key=SharedKey(3))
     before.fit(X, Y)
     with_law = fitted(GaussianNB(), rho=0.2, law=uniform_law(18))
     for number, one in enumerate((before, with_law)):
@@ -322,3 +326,36 @@ def test_the_approximate_learner_too(tmp_path):
     learner.set_params(n_partitions=1, rho=0.5).fit(X, Y)
     save(learner, tmp_path / "m.replearn")
     assert (load(tmp_path / "m.replearn", KEY).predict(NEW) == learner.predict(NEW)).all()
+
+
+# -- weak keys -------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("key", "weak"),
+    [
+        ("trial-2026", True),
+        (7, True),
+        (b"0123456789", True),
+        (SharedKey("trial-2026"), True),
+        (SharedKey(7).allow_pickle(), True),
+        (SharedKey.generate(), False),
+        (SharedKey.generate().export(), False),
+        (secrets.token_hex(16), False),
+        (secrets.token_bytes(16), False),
+        (2**127 + secrets.randbits(127), False),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_key_that_can_be_guessed_is_named_when_the_model_is_saved(tmp_path, key, weak):
+    model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=6, rho=0.5, shared_key=key)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(*make_classification(600, random_state=0))
+        model.predict(np.zeros((1, 20)))
+        save(model, tmp_path / "m.replearn", include_key=True)
+        assert not [item for item in caught if item.category is WeakKeyWarning]
+        save(model, tmp_path / "m.replearn")
+    said = [item for item in caught if item.category is WeakKeyWarning]
+    assert len(said) == weak
+    if weak:
+        assert "SharedKey.generate()" in str(said[0].message)
+        assert said[0].filename == __file__

@@ -69,7 +69,7 @@ POPULATIONS = {
 
 def pairs(made, base, population, n_pairs, seed=0):
     rng = np.random.default_rng(seed)
-    learner = ApproximatelyReplicableClassifier.from_plan(made, base)
+    learner = ApproximatelyReplicableClassifier(base, plan=made)
     for pair in range(n_pairs):
         yield (
             *(
@@ -206,7 +206,7 @@ def test_a_key_of_its_own_breaks_the_heavy_stage():
         "approximate", n=6000, gamma=0.4, heavy=stage, n_blocks=60, n_partitions=1, classes=[0, 1]
     )
     population, n_pairs = Population([0.5, 0.5], [0.0, 0.0]), 60
-    learner = ApproximatelyReplicableClassifier.from_plan(made, ConstantLearner())
+    learner = ApproximatelyReplicableClassifier(ConstantLearner(), plan=made)
     bad = {True: 0, False: 0}
     for shared in bad:
         rng = np.random.default_rng(1)

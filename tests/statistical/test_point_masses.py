@@ -65,7 +65,7 @@ def test_accuracy_of_the_papers_counterexample_is_not_certified():
     for key in range(n_runs):
         X = rng.integers(0, 2, (made.n, 1)).astype(float)
         y = (rng.random(made.n) < 0.98).astype(int)  # blocks of one label are not trained
-        model = PointwiseReplicableClassifier.from_plan(made, OnePointLearner(), shared_key=key)
+        model = PointwiseReplicableClassifier(OnePointLearner(), plan=made, shared_key=key)
         answers = model.fit(X, y).predict(np.array([[0.0], [1.0]]))
         # an answer 0 costs 0.98 of a point, 1 costs 0.02, OPT is 0.5
         bad += np.mean(np.where(answers == 0, 0.98, 0.02)) > 0.5 + made.alpha

@@ -163,10 +163,10 @@ def test_learners_with_a_heavy_stage(name, notion):
     shared = {"n": n, "heavy": stage, "n_blocks": 60, "n_partitions": 1, "classes": [0, 1]}
     if notion == "pointwise":
         made = plan(rho=0.3, **shared)
-        base = PointwiseReplicableClassifier.from_plan(made, tree)
+        base = PointwiseReplicableClassifier(tree, plan=made)
     else:
         made = plan("approximate", gamma=0.5, **shared)
-        base = ApproximatelyReplicableClassifier.from_plan(made, tree)
+        base = ApproximatelyReplicableClassifier(tree, plan=made)
     assert made.rho < 0.6
     flips, bad = np.zeros(len(points), dtype=int), 0
     for pair in range(n_pairs):

@@ -44,7 +44,7 @@ def limit(n_pairs, rho):
 
 def vote_flips(learner, chance, sizes, n_pairs, n_values=1, seed=0):
     rng, flips = np.random.default_rng(seed), 0
-    follower = PointwiseReplicableClassifier.from_plan(PLAN, learner)
+    follower = PointwiseReplicableClassifier(learner, plan=PLAN)
     for pair in range(n_pairs):
         answers = set()
         for n in sizes:
@@ -84,6 +84,7 @@ def test_leaving_out_rows_by_value_breaks_the_promise_of_votes(monkeypatch):
 
 MODELS = {"no": lambda X: np.zeros(len(X), int), "yes": lambda X: np.ones(len(X), int)}
 CHOSEN_BY = 40
+CHOICE = plan("selection", n=CHOSEN_BY, n_hypotheses=len(MODELS))
 SCALE = 3.0
 CHOICE_RHO = selection_flip_bound_sampled(SCALE, len(MODELS), CHOSEN_BY)
 
@@ -91,9 +92,7 @@ CHOICE_RHO = selection_flip_bound_sampled(SCALE, len(MODELS), CHOSEN_BY)
 def choice_flips(sizes, n_pairs, seed=0):
     rng, flips = np.random.default_rng(seed), 0
     for pair in range(n_pairs):
-        selector = ReplicableSelector(
-            MODELS, sharpness=SCALE, sample_size=CHOSEN_BY, shared_key=pair
-        )
+        selector = ReplicableSelector(MODELS, sharpness=SCALE, plan=CHOICE, shared_key=pair)
         # both models are equally good: nothing but chance decides
         chosen = {selector.fit(*draw(rng, n, 0.5, 1)).selected_name_ for n in sizes}
         flips += len(chosen) == 2

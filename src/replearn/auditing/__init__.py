@@ -1,5 +1,5 @@
 """Measure flips on your own data: pairs of trainings, findings, displays, report."""
 
-import lazy_loader as lazy
+from replearn._lazy import attach_stub
 
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

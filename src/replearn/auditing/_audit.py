@@ -31,18 +31,16 @@ from replearn.auditing._design import MIN_SAMPLE, draw_rows, make_design
 from replearn.auditing._result import AuditResult
 from replearn.auditing._runs import Job, PairOutcome, Store, Task
 from replearn.execution import DeadlinePassed, Progress, context, in_workers
-from replearn.learners import PointwiseReplicableRegressor
-from replearn.learners.decision_threshold import DecisionThresholdClassifier, split_threshold
-from replearn.learners.inputs import check_groups, check_labels
-from replearn.learners.regressor import check_numbers
-from replearn.randomness import SharedKey
-from replearn.records.checks import (
-    check_choice,
-    check_count,
-    check_fraction,
-    check_positive,
-    if_given,
+from replearn.learners import (
+    DecisionThresholdClassifier,
+    PointwiseReplicableRegressor,
+    check_groups,
+    check_labels,
+    check_numbers,
+    split_threshold,
 )
+from replearn.randomness import SharedKey
+from replearn.records import check_choice, check_count, check_fraction, check_positive, if_given
 from replearn.tables import data_digest, n_rows
 
 SHOWN_ROWS = 200

@@ -15,7 +15,7 @@ from typing import Any
 from replearn.auditing._contenders import Contender
 from replearn.auditing._runs import Task, earlier_manifest, run_pair
 from replearn.execution import DeadlinePassed, context
-from replearn.records.search import smallest_integer
+from replearn.records import smallest_integer
 
 FIRST_ROWS = 500
 GROWTH = 4

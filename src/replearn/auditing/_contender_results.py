@@ -23,9 +23,8 @@ from replearn.auditing._usefulness import (
     Usefulness,
     usefulness,
 )
-from replearn.binding.estimator import describe_estimator
-from replearn.bounds import halves_supremum
-from replearn.bounds.multiclass import agreement_probability
+from replearn.binding import describe_estimator
+from replearn.bounds import agreement_probability, halves_supremum
 from replearn.guarantees import Certificate
 
 Floats = NDArray[np.float64]

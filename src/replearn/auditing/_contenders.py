@@ -21,18 +21,17 @@ from sklearn.utils import get_tags
 from replearn.execution import RunContext, keyed_seeds, random_state_names, set_seeds
 from replearn.guarantees import plan as make_plan
 from replearn.learners import (
+    DecisionThresholdClassifier,
     IncumbentClassifier,
     IncumbentRegressor,
     PointwiseReplicableClassifier,
     PointwiseReplicableRegressor,
     ScoreReplicableClassifier,
-)
-from replearn.learners.decision_threshold import (
-    DecisionThresholdClassifier,
     fitted_threshold,
+    usual_plan,
+    wants_heavy_stage,
     with_threshold,
 )
-from replearn.learners.planning import usual_plan, wants_heavy_stage
 from replearn.randomness import SharedKey, key_or_default
 from replearn.tables import copy_rows, n_rows, take_rows
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.randomness import SharedKey
-from replearn.records.checks import check_choice, check_count, check_fraction
+from replearn.records import check_choice, check_count, check_fraction
 
 SAMPLES = ("disjoint", "bootstrap")
 MAX_TEST_SHARE = 0.3

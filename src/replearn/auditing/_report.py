@@ -17,8 +17,7 @@ from replearn.auditing import _tables, _words
 from replearn.auditing._records import Report
 from replearn.auditing._statistics import as_json, percent, percent_range, points
 from replearn.auditing._usefulness import RegressionUsefulness
-from replearn.records.json import write_atomically
-from replearn.records.text import aligned, html_table, html_text, visible
+from replearn.records import aligned, html_table, html_text, visible, write_atomically
 
 SCREEN = 100
 LONGEST_CELL = 40

@@ -12,9 +12,8 @@ from replearn.auditing import _records, _report
 from replearn.auditing._checks import OF_RUNS_AND_FILE, Finding
 from replearn.auditing._judgement_checks import OF_JUDGEMENT
 from replearn.auditing._measurement import Measurement
-from replearn.records.checks import check_choice, check_fraction
-from replearn.records.json import pretty_json
-from replearn.tables.rows import import_pandas
+from replearn.records import check_choice, check_fraction, pretty_json
+from replearn.tables import import_pandas
 
 CHECKS = (*OF_RUNS_AND_FILE, *OF_JUDGEMENT)
 """All checks, in the order of their codes."""

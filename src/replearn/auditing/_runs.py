@@ -21,16 +21,20 @@ from sklearn.pipeline import Pipeline
 
 from replearn.auditing._contenders import Contender, prepare
 from replearn.auditing._design import AuditDesign, Rows, draw_pair
-from replearn.binding.estimator import describe_estimator
-from replearn.bounds.multiclass import class_weights
+from replearn.binding import describe_estimator
+from replearn.bounds import class_weights
 from replearn.exceptions import NotCertifiedWarning
-from replearn.execution import RunContext, fit_in_context, one_thread
-from replearn.execution.plugins import predict_labels, predict_probabilities
+from replearn.execution import (
+    RunContext,
+    fit_in_context,
+    one_thread,
+    predict_labels,
+    predict_probabilities,
+)
 from replearn.guarantees import Certificate
-from replearn.learners import PointwiseReplicableRegressor
-from replearn.learners.decision_threshold import fitted_threshold
+from replearn.learners import PointwiseReplicableRegressor, fitted_threshold
 from replearn.randomness import SharedKey
-from replearn.records.json import (
+from replearn.records import (
     claim_folder,
     digest_of,
     read_manifest,

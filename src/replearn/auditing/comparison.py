@@ -22,9 +22,8 @@ from replearn.auditing._usefulness import (
     usefulness,
 )
 from replearn.bounds import binomial_limits
-from replearn.records.text import two_columns
-from replearn.tables import copy_rows, n_rows
-from replearn.tables.rows import import_pandas
+from replearn.records import two_columns
+from replearn.tables import copy_rows, import_pandas, n_rows
 
 _OF_TRUTH = (
     *("right_to_wrong", "wrong_to_right", "wrong_to_wrong", "accuracy_a", "accuracy_b"),

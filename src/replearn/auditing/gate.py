@@ -8,7 +8,7 @@ from typing import Any
 from replearn.auditing._report import markdown_table
 from replearn.auditing._statistics import Estimate, as_json
 from replearn.auditing.comparison import ModelComparison
-from replearn.records.checks import check_fraction
+from replearn.records import check_fraction
 
 ESTIMATE = "estimate"
 UPPER = "upper limit"

@@ -13,7 +13,7 @@ import numpy as np
 from replearn.auditing._result import AuditResult
 from replearn.auditing.displays import Display
 from replearn.auditing.instability import DECISION_THRESHOLDS, Retrainings, net_benefit
-from replearn.records.checks import check_choice
+from replearn.records import check_choice
 
 INSTABILITY_KINDS = ("prediction", "classification", "mape", "calibration", "decision")
 GREY = "0.6"

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from replearn.binding.marks import as_floats, columns_of
 from replearn.binding.point_masses import EQUAL_ROWS
-from replearn.bounds.repeats import least_log_tail
+from replearn.bounds import least_log_tail
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.randomness import as_points
 

@@ -33,14 +33,15 @@ from replearn.binding.surroundings import batch_condition, files_read, takes_fun
 from replearn.binding.useful_blocks import PROBES
 from replearn.compat import cloudpickle
 from replearn.execution import (
+    Block,
     fit_blocks,
+    fit_one_block,
     keyed_seeds,
+    no_autologging,
     one_thread,
     random_state_names,
     set_seeds,
 )
-from replearn.execution.fitting import Block, fit_one_block
-from replearn.execution.runtime import no_autologging
 from replearn.randomness import SharedKey
 from replearn.tables import copy_rows, take_rows
 
@@ -260,7 +261,7 @@ def predictions_of(model: Any, probes: Any) -> Predictions:
     """Return what a model predicts with each method; nothing if it fails."""
     try:
         with warnings.catch_warnings(), one_thread():
-            warnings.simplefilter("ignore")  # whoever predicts hears them
+            warnings.simplefilter("ignore")  # predictions will show them
             return {n: _predicted(model, n, probes) for n in _METHODS if hasattr(model, n)}
     except Exception:
         return {}

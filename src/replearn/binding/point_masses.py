@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.bounds.collisions import point_mass_limits
+from replearn.bounds import point_mass_limits
 from replearn.exceptions import NotCertifiedWarning, warn_user
-from replearn.guarantees import Certificate, Identity, Plan
-from replearn.guarantees.steps import rounded_up
+from replearn.guarantees import Certificate, Identity, Plan, rounded_up
 from replearn.randomness import Points, SharedKey
 
 DELTA = 1e-6

@@ -19,11 +19,10 @@ from sklearn.compose import ColumnTransformer
 
 from replearn.binding.sketch import sketch_columns
 from replearn.exceptions import PreprocessingWarning, warn_user
-from replearn.guarantees.points import MIN_ROWS, ROUNDED_ROWS
+from replearn.guarantees import MIN_ROWS, ROUNDED_ROWS
 from replearn.randomness import ENCODING_VERSION, SharedKey, as_points
-from replearn.records.json import digest_of
-from replearn.tables import n_rows, take_rows
-from replearn.tables.encoder import TableEncoder
+from replearn.records import digest_of
+from replearn.tables import TableEncoder, n_rows, take_rows
 
 MAX_COLUMNS = 64
 """Of wider tables this many columns are sketched, evenly spread over them."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.guarantees.points import DAYS, MAX_LEVELS, RARE, ROUNDED_ROWS
+from replearn.guarantees import DAYS, MAX_LEVELS, RARE, ROUNDED_ROWS
 from replearn.randomness import Kind
 
 Cells = tuple[NDArray[np.uint64], NDArray[np.uint8]]

@@ -61,11 +61,11 @@ def _depends_on_batch(compute: Callable[[Any], Any], rows: Any) -> bool:
     """Whether a method gives some rows other results alone than together; False on an error."""
     try:
         with warnings.catch_warnings(), one_thread():
-            warnings.simplefilter("ignore")  # whoever predicts hears them
+            warnings.simplefilter("ignore")  # predictions will show them
             together = _dense(compute(copy_rows(rows)))
             some = np.linspace(0, len(together) - 1, ROWS_ALONE).astype(np.intp)
             alone = [_dense(compute(copy_rows(take_rows(rows, some[k : k + 1])))) for k in range(4)]
-    except Exception:  # nothing is known: whoever predicts hears of it
+    except Exception:  # nothing is known: a prediction will show it
         return False
     return not all(map(_same, alone, (together[row : row + 1] for row in some)))
 

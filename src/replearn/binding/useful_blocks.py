@@ -152,7 +152,7 @@ def constant_models(
         return None
     checked = models[:MODELS_CHECKED]
     with warnings.catch_warnings(), one_thread():
-        warnings.simplefilter("ignore")  # whoever predicts hears them
+        warnings.simplefilter("ignore")  # predictions will show them
         n_constant = _count_constant(checked, probes)
         # No model can distinguish equal rows.
         if n_constant == 0 or len(np.unique(SharedKey(0).hashes(probes))) == 1:

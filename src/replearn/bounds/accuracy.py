@@ -10,7 +10,7 @@ import math
 
 from replearn.bounds.numeric import round_up, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_fraction, check_fractions
+from replearn.records import check_fraction, check_fractions
 
 
 @theorem("light-point-deviation")

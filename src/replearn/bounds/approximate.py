@@ -10,7 +10,7 @@ from replearn.bounds.flips import flip_bound
 from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.numeric import round_up, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_fraction, check_positive
+from replearn.records import check_fraction, check_positive
 
 
 @theorem("approximate-direct")

@@ -15,8 +15,7 @@ from replearn.bounds.laws import ROUNDING
 from replearn.bounds.membership import MembershipLaw
 from replearn.bounds.numeric import Floats, round_up, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_fraction, check_positive
-from replearn.records.search import bisect, geometric_mean
+from replearn.records import bisect, check_fraction, check_positive, geometric_mean
 
 _EXPONENTS = 900
 

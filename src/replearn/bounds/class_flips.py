@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from replearn.bounds.multiclass import class_weights
 from replearn.bounds.numeric import Floats, binomial_limits, kl_lower, kl_upper
-from replearn.records.checks import check_count, check_fraction
+from replearn.records import check_count, check_fraction
 
 _DRAWS = 1000
 _SEED = 20260101

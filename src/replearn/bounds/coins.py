@@ -19,8 +19,14 @@ from replearn.bounds.laws import ROUNDING, ThresholdLaw, portable_arcsine
 from replearn.bounds.membership import MembershipLaw, largest_mean_difference, root_difference_bound
 from replearn.bounds.numeric import Floats, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_choice, check_count, check_fraction, check_fractions
-from replearn.records.search import require_integer, smallest_integer
+from replearn.records import (
+    check_choice,
+    check_count,
+    check_fraction,
+    check_fractions,
+    require_integer,
+    smallest_integer,
+)
 
 # Up to here the supremum over biases is computed exactly; beyond, closed formulas are as good.
 _EXACT_THROWS = 600

@@ -9,8 +9,7 @@ from replearn.bounds.laws import ROUNDING
 from replearn.bounds.membership import MembershipLaw
 from replearn.bounds.numeric import binomial_cdf, binomial_sf, round_up, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_count, check_fraction
-from replearn.records.search import bisect, geometric_mean
+from replearn.records import bisect, check_count, check_fraction, geometric_mean
 
 # Above so many counts a tail is averaged over this many levels of the threshold instead.
 _TAIL_COUNTS = 20_000

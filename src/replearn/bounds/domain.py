@@ -8,7 +8,7 @@ import math
 
 from replearn.bounds.numeric import round_up, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_count, check_counts, check_fraction, check_positive
+from replearn.records import check_count, check_counts, check_fraction, check_positive
 
 
 @theorem("domain-reduction")

@@ -15,8 +15,14 @@ from typing import NamedTuple
 from replearn.bounds.heavy_sets import one_heavy_flip_bound
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_count, check_counts, check_fraction, check_positive
-from replearn.records.search import require_integer, require_pair
+from replearn.records import (
+    check_count,
+    check_counts,
+    check_fraction,
+    check_positive,
+    require_integer,
+    require_pair,
+)
 
 # Mass that the favourite hypothesis of a good string has: tried in turn, the best one counts.
 _MASSES = (0.5, 0.6, 0.7, 0.8)

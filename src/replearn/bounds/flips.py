@@ -24,7 +24,7 @@ from replearn.bounds.suprema import (
     windows,
 )
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_choice, check_count
+from replearn.records import check_choice, check_count
 
 MAX_KNOWN_SUPREMA = 100_000
 

@@ -16,7 +16,7 @@ from scipy import special
 from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.numeric import Floats, binomial_sf
 from replearn.bounds.suprema import binomial_masses, log_choose
-from replearn.records.checks import check_fraction
+from replearn.records import check_fraction
 
 Integers = NDArray[np.intp]
 

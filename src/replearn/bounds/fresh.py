@@ -22,7 +22,7 @@ from replearn.bounds.numeric import (
     kl_upper,
     round_up,
 )
-from replearn.records.checks import check_count, check_fraction
+from replearn.records import check_count, check_fraction
 
 # Numbers per halving up to which limits from several partitions are sharpened beyond Chernoff's.
 _LARGEST_INVERSION = 4_000_000

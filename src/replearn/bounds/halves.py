@@ -17,7 +17,7 @@ from replearn.bounds.suprema import (
     window_radius,
 )
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_choice
+from replearn.records import check_choice
 
 
 @theorem("halves-of-one-file")

@@ -22,8 +22,7 @@ from replearn.bounds.completeness import largest_mass
 from replearn.bounds.membership import MembershipLaw
 from replearn.bounds.numeric import Floats, binomial_cdf, binomial_sf, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_count, check_fraction
-from replearn.records.search import require_integer
+from replearn.records import check_count, check_fraction, require_integer
 
 # How far below its mean the heavy point's count may fall, in standard deviations; tried in turn.
 _SHORTFALLS = (2.0, 3.0, 4.0, 5.0, 6.0)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from replearn.bounds.numeric import round_up
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_counts, check_fraction, check_positive
+from replearn.records import check_counts, check_fraction, check_positive
 
 
 @theorem("incumbent-band")

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from replearn.bounds.numeric import Floats
 from replearn.bounds.theorem import theorem
 from replearn.exceptions import CertificateError
-from replearn.records.checks import check_choice, check_count, check_fraction
+from replearn.records import check_choice, check_count, check_fraction
 
 LAW_BITS = 30
 LAW_VERSION = "replearn-law-1"

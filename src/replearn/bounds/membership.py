@@ -19,8 +19,7 @@ from scipy import special
 from replearn.bounds.laws import LAW_BITS, ROUNDING
 from replearn.bounds.numeric import Floats, binomial_cdf, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_choice, check_count, check_fraction
-from replearn.records.search import require_integer
+from replearn.records import check_choice, check_count, check_fraction, require_integer
 
 # Expected counts of a heavy point up to which the exact supremum is computed.
 _EXACT_COUNTS = 4000

@@ -14,7 +14,7 @@ from replearn.bounds.flips import central_binomial, flip_curve, flip_supremum
 from replearn.bounds.laws import MAX_BLOCKS, ROUNDING, ThresholdLaw, rounded_table
 from replearn.bounds.numeric import Floats
 from replearn.bounds.suprema import level_matrix
-from replearn.records.checks import check_count, check_fraction
+from replearn.records import check_count, check_fraction
 
 MAX_BLOCKS_OF_OPTIMAL_LAW = 2_000
 POINTS_PER_DEVIATION = 6

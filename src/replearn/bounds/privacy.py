@@ -10,8 +10,7 @@ import numpy as np
 
 from replearn.bounds.numeric import binomial_cdf, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_count, check_fraction, check_positive
-from replearn.records.search import require_integer
+from replearn.records import check_count, check_fraction, check_positive, require_integer
 
 # Ends of the search: shares of parts that may differ from the common result, noise that is allowed
 # for.

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 from replearn.bounds.numeric import Floats, bernoulli_divergence, upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.bounds.vc import GHOST_RATIOS, log_growth, realizable_tail_within
-from replearn.records.checks import check_count, check_fraction, check_fractions
-from replearn.records.search import bisect, require_pair
+from replearn.records import bisect, check_count, check_fraction, check_fractions, require_pair
 
 _LIMITS = 200
 

@@ -4,7 +4,7 @@ The hypothesis with the smallest ``t * error - Gumbel`` is chosen; the Gumbels a
 hypothesis and shared between runs. A larger sharpness t is more accurate and less stable.
 
 Two bounds for fresh samples, the smaller counts. One goes through the largest deviation and pays
-for it with ln N; the other averages over the candidates, pays nothing for their number, and asks
+for it with ln N; the other averages over the candidates, pays nothing for their number, and needs
 that both runs have the same ones. Proofs: docs/theory/hypothesis-selection.md.
 """
 
@@ -17,14 +17,15 @@ from replearn.bounds.flips import central_binomial
 from replearn.bounds.multiclass import log_weight_agreement
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import (
+from replearn.records import (
+    bisect,
     check_count,
     check_counts,
     check_fraction,
     check_fractions,
     check_positive,
+    require_pair,
 )
-from replearn.records.search import bisect, require_pair
 
 
 @theorem("hypothesis-selection")

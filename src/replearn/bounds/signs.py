@@ -16,8 +16,7 @@ from replearn.bounds.foreseen import binomial_rows
 from replearn.bounds.laws import MAX_BLOCKS, ROUNDING, uniform_law
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_count, check_counts, check_fraction, check_fractions
-from replearn.records.search import bisect
+from replearn.records import bisect, check_count, check_counts, check_fraction, check_fractions
 
 # Up to here the error is summed exactly; beyond, Hoeffding's inequality has to do.
 _EXACT_LABELS = 100_000

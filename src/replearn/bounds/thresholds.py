@@ -10,8 +10,7 @@ import math
 from replearn.bounds.numeric import dkw_tail, upper_probability
 from replearn.bounds.selection import same_candidates_flip_bound
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_count, check_fraction, check_positive
-from replearn.records.search import bisect, require_pair
+from replearn.records import bisect, check_count, check_fraction, check_positive, require_pair
 
 # Shares of gamma / 4 that are tried as the sampling error of the distribution functions.
 _SPLITS = 16

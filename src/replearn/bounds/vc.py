@@ -12,8 +12,7 @@ import numpy as np
 
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_count, check_fraction
-from replearn.records.search import require_integer
+from replearn.records import check_count, check_fraction, require_integer
 
 # More terms of Sauer's sum are not added one by one: they would fill the memory.
 _MAX_TERMS = 1_000_000
@@ -39,7 +38,7 @@ def log_growth(d: int, m: int) -> float:
     return _log_growth(int(d), int(m))
 
 
-@lru_cache(maxsize=64)  # a search over limits asks for one pair again and again
+@lru_cache(maxsize=64)  # a search over limits needs one pair again and again
 def _log_growth(d: int, m: int) -> float:
     if d >= m:
         return m * math.log(2.0)

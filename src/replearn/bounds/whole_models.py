@@ -15,7 +15,7 @@ from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.numeric import Floats, round_up, upper_probability
 from replearn.bounds.suprema import FLOAT_SLACK, NEGLECTED, binomial_masses, window_radius
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_choice, check_fraction, check_positive
+from replearn.records import check_choice, check_fraction, check_positive
 
 MAX_BLOCKS = 4000
 """With more blocks this bound is not computed: bounded differences are as good there, and fast."""

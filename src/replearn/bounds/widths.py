@@ -21,8 +21,7 @@ from replearn.bounds.laws import (
 from replearn.bounds.numeric import Floats
 from replearn.bounds.optimal import MAX_BLOCKS_OF_OPTIMAL_LAW, optimal_law, tightest_law
 from replearn.bounds.suprema import MAX_BLOCKS_BY_CELLS, GridEstimate
-from replearn.records.checks import check_choice, check_count, check_fraction
-from replearn.records.search import require_integer
+from replearn.records import check_choice, check_count, check_fraction, require_integer
 
 # Significant digits of the widths that `smallest_width` returns.
 DIGITS = 4

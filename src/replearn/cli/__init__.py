@@ -23,9 +23,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 from replearn._version import __version__
-from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning
-from replearn.records.json import pretty_json
-from replearn.records.text import visible
+from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning, WeakKeyWarning
+from replearn.records import pretty_json, visible
 
 __all__ = ["DONE", "add_options", "main", "put", "put_data", "put_json", "say"]
 
@@ -183,6 +182,10 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+_NOTES = (NotCertifiedWarning, PreprocessingWarning, WeakKeyWarning)
+"""Warnings that are printed as notes, each once."""
+
+
 @contextlib.contextmanager
 def plain_warnings() -> Iterator[None]:
     """Turn warnings into single lines; count those that every block repeats."""
@@ -191,7 +194,7 @@ def plain_warnings() -> Iterator[None]:
 
     def show(message: Any, category: Any, *_: Any, **__: Any) -> None:
         text = " ".join(str(message).split())
-        if issubclass(category, NotCertifiedWarning | PreprocessingWarning):
+        if issubclass(category, _NOTES):
             if text not in shown:
                 shown.add(text)
                 say(f"note: {text}")

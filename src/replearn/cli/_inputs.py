@@ -19,9 +19,16 @@ from numpy.typing import NDArray
 
 from replearn.cli import add_options, say
 from replearn.randomness import SharedKey
-from replearn.tables.files import Table, TableFileError, read_table
-from replearn.tables.kinds import ID, TEXT, is_date, is_number
-from replearn.tables.rows import to_pandas
+from replearn.tables import (
+    ID,
+    TEXT,
+    Table,
+    TableFileError,
+    is_date,
+    is_number,
+    read_table,
+    to_pandas,
+)
 
 Named = dict[str, tuple[str, str, dict[str, Any], bool]]
 """Base estimators by name: module, class, parameters, and whether it is made of trees."""
@@ -338,7 +345,7 @@ def add_threshold(parser: argparse.ArgumentParser) -> None:
 
 def read_threshold(text: str | None) -> Any:
     """Return the decision threshold of the option."""
-    from replearn.learners.decision_threshold import parse_threshold
+    from replearn.learners import parse_threshold
 
     if text is None:
         return None
@@ -365,7 +372,7 @@ def base_model(
 
     from replearn.auditing import is_replicable
     from replearn.learners import PointwiseReplicableRegressor
-    from replearn.tables.encoder import TableEncoder
+    from replearn.tables import TableEncoder
 
     if name in known:
         module, kind, params, for_trees = known[name]
@@ -394,7 +401,7 @@ def _imported(module: str, name: str) -> Any:
 
 def takes_columns_itself(model: Any) -> bool:
     """Tell whether a base estimator is a user's own pipeline, which may expect pandas."""
-    from replearn.tables.encoder import TableEncoder
+    from replearn.tables import TableEncoder
 
     steps = getattr(model, "steps", None)
     return steps is None or not isinstance(steps[0][1], TableEncoder)

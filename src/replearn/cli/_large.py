@@ -19,13 +19,10 @@ from replearn.cli._inputs import (
     split_columns,
     wanted_kinds,
 )
-from replearn.outofcore.folders import Folder
-from replearn.outofcore.sampling import draw_rows
-from replearn.outofcore.sources import open_rows
+from replearn.outofcore import Folder, draw_rows, open_rows
 from replearn.randomness import SharedKey
-from replearn.records.json import differences, other_work
-from replearn.tables.files import Table, TableFileError, is_text_file, read_chunks, table_of
-from replearn.tables.kinds import is_number
+from replearn.records import differences, other_work
+from replearn.tables import Table, TableFileError, is_number, is_text_file, read_chunks, table_of
 
 RECORD = "cells.json"
 CELLS = "cells"

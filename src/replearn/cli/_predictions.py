@@ -22,15 +22,16 @@ from replearn.cli._inputs import (
     read_key,
     wanted_columns,
 )
-from replearn.tables.files import (
+from replearn.tables import (
+    ID,
+    TEXT,
     TEXT_SUFFIXES,
     TYPED_SUFFIXES,
     Table,
     TableFileError,
     read_table,
+    to_pandas,
 )
-from replearn.tables.kinds import ID, TEXT
-from replearn.tables.rows import to_pandas
 
 PREDICTION = "prediction"
 ROW = "row"

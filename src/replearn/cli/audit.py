@@ -32,8 +32,8 @@ from replearn.cli._inputs import (
     read_threshold,
 )
 from replearn.randomness import SharedKey
-from replearn.records.checks import check_fraction, check_positive, if_given
-from replearn.tables.files import Table, is_large_file
+from replearn.records import check_fraction, check_positive, if_given
+from replearn.tables import Table, is_large_file
 
 CONTENDERS = (
     *("baseline", "bagging", "score", "incumbent", "replicable"),
@@ -330,7 +330,7 @@ def _drawn(frame: Any, n_rows: int, key: SharedKey) -> Any:
     import polars as pl
     from polars import selectors
 
-    from replearn.outofcore.sampling import draw_rows
+    from replearn.outofcore import draw_rows
 
     cells = (~selectors.nested()).cast(pl.String).fill_null("\0")
     rows = frame.select(pl.concat_str(cells, separator="\x1f"))

@@ -8,8 +8,7 @@ from typing import Any
 
 from replearn.cli import DONE, GATE_FAILED, UNKNOWN, add_options, put, put_json
 from replearn.cli.probe import read_probe, read_run
-from replearn.guarantees import BlockVotes, Certificate, Comparison, differing
-from replearn.guarantees.steps import rounded_up
+from replearn.guarantees import BlockVotes, Certificate, Comparison, differing, rounded_up
 
 _ITEMS = ("task", "rho", "certified", "n", "key_fingerprint", "digest")
 """What JSON says of each certificate."""

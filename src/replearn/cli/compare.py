@@ -27,9 +27,8 @@ from replearn.cli._predictions import (
     read_truth,
     shared_ids,
 )
-from replearn.records.checks import check_fraction, if_given
-from replearn.tables.files import read_table
-from replearn.tables.kinds import TEXT
+from replearn.records import check_fraction, if_given
+from replearn.tables import TEXT, read_table
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 

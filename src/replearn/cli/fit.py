@@ -27,10 +27,10 @@ from replearn.cli._inputs import (
 from replearn.cli._predictions import add_trust
 from replearn.guarantees import Plan
 from replearn.guarantees import plan as make_plan
-from replearn.records.json import pretty_json, write_atomically
+from replearn.records import pretty_json, write_atomically
 
 MAX_CELLS = 320_000_000
-"""Cells that all partitions train on together, if nobody asks for more: 8 partitions of a million
+"""Cells that all partitions train on together, unless more are requested: 8 partitions of a million
 rows of 40 columns, five minutes or so with a linear model."""
 
 NEW_KEY = "replearn key new --out key.txt makes one"
@@ -169,7 +169,7 @@ def _estimator(args: argparse.Namespace, base: Any, shared: Plan | None) -> Any:
     threshold = read_threshold(args.threshold)
     if _by_scores(args, shared):
         if shared is not None:
-            return ScoreReplicableClassifier.from_plan(shared, base, threshold=threshold)
+            return ScoreReplicableClassifier(base, plan=shared, threshold=threshold)
         if args.max_fits is not None:
             raise ValueError(
                 "--learner score takes no --max-fits: it fits 24 models, or those of its plan "

@@ -6,7 +6,7 @@ import argparse
 
 from replearn.cli import DONE, add_options, put, put_json, say
 from replearn.guarantees import GUARANTEES, plan
-from replearn.records.json import read_object
+from replearn.records import read_object
 
 # Options that say numbers: type and explanation. What is left out is solved, or a default.
 _NUMBERS: dict[str, tuple[type, str]] = {

@@ -19,7 +19,7 @@ from replearn.cli._predictions import (
     read_carried,
     read_points,
 )
-from replearn.records.json import write_atomically
+from replearn.records import write_atomically
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _about_columns(model: Any, X: Any) -> list[str]:
     """Say which columns are empty, and of which no category occurred in training."""
-    from replearn.tables.encoder import texts_of
+    from replearn.tables import texts_of
 
     remarks = [
         f"column {name!r} is empty in all {len(X)} rows"
@@ -102,7 +102,7 @@ def _is_empty(column: Any) -> bool:
 
 def _known_levels(model: Any) -> dict[str, set[str]]:
     """Return the categories that block estimators have learned of each column of texts."""
-    from replearn.tables.encoder import TableEncoder
+    from replearn.tables import TableEncoder
 
     levels: dict[str, set[str]] = {}
     for estimator in getattr(getattr(model, "estimator_", model), "estimators_", ()):
@@ -117,8 +117,8 @@ def _known_levels(model: Any) -> dict[str, set[str]]:
 def _run_in_pieces(args: argparse.Namespace, model: Any, notes: Any) -> int:
     """Read, predict and write a file that is larger than memory, a chunk at a time."""
     from replearn.cli._large import chunks_of
-    from replearn.outofcore.folders import Folder
-    from replearn.tables.files import table_of
+    from replearn.outofcore import Folder
+    from replearn.tables import table_of
 
     if not args.out or args.json:
         raise ValueError("--in-pieces writes to a file: give --out FILE, and leave --json out.")

@@ -12,9 +12,7 @@ import numpy as np
 from replearn.cli import DONE, add_options, put, put_json, say
 from replearn.exceptions import CertificateError
 from replearn.guarantees import Certificate, Probe
-from replearn.tables.files import read_table
-from replearn.tables.probe import ROWS, make_probe
-from replearn.tables.rows import to_pandas
+from replearn.tables import ROWS, make_probe, read_table, to_pandas
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -13,13 +13,26 @@ from replearn.execution.context import (
     fit_in_context,
     now,
 )
-from replearn.execution.fitting import fit_blocks
+from replearn.execution.fitting import Block, fit_blocks, fit_one_block
 from replearn.execution.partition import keyed_seeds, make_blocks, random_state_names, set_seeds
-from replearn.execution.plugins import plain_loop, use_fastpaths
-from replearn.execution.runtime import Progress, side_by_side
+from replearn.execution.plugins import (
+    BlockModel,
+    Plugin,
+    Predictor,
+    fit_functions,
+    plain_loop,
+    predict_labels,
+    predict_probabilities,
+    register,
+    use_fastpaths,
+)
+from replearn.execution.runtime import Progress, no_autologging, side_by_side
 from replearn.execution.voting import (
     MIN_ROWS_PER_TASK,
     BlockEnsemble,
+    LoopPredictor,
+    add_codes,
+    groups_of_models,
     model_predictions,
     one_thread,
 )
@@ -27,24 +40,37 @@ from replearn.execution.workers import in_workers, same_import_path
 
 __all__ = [
     "MIN_ROWS_PER_TASK",
+    "Block",
     "BlockCache",
     "BlockEnsemble",
+    "BlockModel",
     "BlockStore",
     "ConstantVote",
     "DeadlinePassed",
+    "LoopPredictor",
+    "Plugin",
+    "Predictor",
     "Progress",
     "RunContext",
     "accepts_context",
+    "add_codes",
     "fit_blocks",
+    "fit_functions",
     "fit_in_context",
+    "fit_one_block",
+    "groups_of_models",
     "in_workers",
     "keyed_seeds",
     "make_blocks",
     "model_predictions",
+    "no_autologging",
     "now",
     "one_thread",
     "plain_loop",
+    "predict_labels",
+    "predict_probabilities",
     "random_state_names",
+    "register",
     "same_import_path",
     "set_seeds",
     "side_by_side",

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.randomness import Points, SharedKey, as_points
-from replearn.records.checks import check_count
+from replearn.records import check_count
 
 
 def make_blocks(

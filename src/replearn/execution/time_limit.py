@@ -13,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import Any
 
 from replearn import compat
-from replearn.records.checks import check_positive
+from replearn.records import check_positive
 
 _READY_SECONDS = 0.05
 

@@ -9,8 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
 
-from replearn.execution.constant import ConstantVote
-from replearn.execution.plugins import Plugin, register
+from replearn.execution import ConstantVote, Plugin, register
 from replearn.fastpaths.bayes import GaussianPredictor
 from replearn.fastpaths.boosting import BoostingPredictor
 from replearn.fastpaths.linear import LINEAR, LinearPredictor, fit_plain_logistic

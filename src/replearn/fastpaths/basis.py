@@ -17,16 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from replearn.randomness.columns import pandas_columns, pandas_names
-from replearn.tables import is_frame, is_sparse, n_rows
-from replearn.tables.encoder import (
+from replearn.randomness import pandas_columns, pandas_names
+from replearn.tables import (
     clip_for_trees,
     count_words,
+    is_frame,
+    is_nan,
+    is_sparse,
+    n_rows,
     numbers_of,
     parts_of_dates,
     texts_of,
 )
-from replearn.tables.rows import is_nan
 
 
 class Of(Enum):

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.execution.plugins import BlockModel, Predictor
+from replearn.execution import BlockModel, Predictor
 from replearn.fastpaths.linear import Tally, add_wide_votes, checked_table
 from replearn.tables import n_rows, row_chunks
 

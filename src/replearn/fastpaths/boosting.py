@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from replearn.compat import boosting_is_readable
-from replearn.execution.plugins import BlockModel, Predictor
-from replearn.execution.voting import add_codes
+from replearn.execution import BlockModel, Predictor, add_codes
 from replearn.fastpaths.bit_trees import BitTrees, is_expected, join_tables, node_tables
 from replearn.fastpaths.packed_trees import (
     FEW_ROWS,

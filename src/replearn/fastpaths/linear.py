@@ -40,8 +40,7 @@ from sklearn.utils.extmath import softmax
 from sklearn.utils.validation import validate_data
 
 from replearn import compat
-from replearn.execution.plugins import BlockModel, Predictor
-from replearn.execution.voting import add_codes
+from replearn.execution import BlockModel, Predictor, add_codes
 from replearn.tables import is_sparse, n_rows, row_chunks
 
 LOGISTIC = frozenset({LogisticRegression, LogisticRegressionCV})

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
-from replearn.execution.plugins import BlockModel, Predictor
-from replearn.execution.voting import groups_of_models
+from replearn.execution import BlockModel, Predictor, groups_of_models
 from replearn.fastpaths.basis import Basis, Of, Sum, Term
 from replearn.fastpaths.boosting import BoostingPredictor, PackedBoostingVotes, pack_boostings
 from replearn.fastpaths.linear import Form, LinearPredictor, transformers_of

@@ -37,10 +37,8 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from replearn.execution.plugins import Predictor
-from replearn.execution.voting import LoopPredictor
-from replearn.tables import n_rows
-from replearn.tables.encoder import TableEncoder
+from replearn.execution import LoopPredictor, Predictor
+from replearn.tables import TableEncoder, n_rows
 
 ROWWISE_CLASSIFIERS = frozenset({DummyClassifier, HistGradientBoostingClassifier})
 

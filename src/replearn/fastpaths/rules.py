@@ -26,7 +26,7 @@ from sklearn.preprocessing import (
 )
 
 from replearn.fastpaths.basis import Channel, Of, Sum, Term
-from replearn.tables.encoder import WORD_BUCKETS, TableEncoder
+from replearn.tables import WORD_BUCKETS, TableEncoder
 
 _LARGEST_EXACT = 2**53
 

@@ -18,8 +18,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils.validation import validate_data
 
-from replearn.execution.plugins import BlockModel, Predictor
-from replearn.execution.voting import add_codes
+from replearn.execution import BlockModel, Predictor, add_codes
 from replearn.fastpaths.packed_trees import (
     FEW_ROWS,
     MAX_NODES,

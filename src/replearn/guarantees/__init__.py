@@ -7,13 +7,38 @@ from replearn.guarantees.choices import ChoiceDesign
 from replearn.guarantees.comparison import Comparison, differing
 from replearn.guarantees.design import Design
 from replearn.guarantees.guarantee import Guarantee
+from replearn.guarantees.heavy import TASKS
+from replearn.guarantees.heavy_stage import labels_guaranteed
 from replearn.guarantees.paper import Columns
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.planner import plan, plan_votes
+from replearn.guarantees.points import (
+    DAYS,
+    MAX_LEVELS,
+    MIN_ROWS,
+    RARE,
+    ROUNDED_ROWS,
+    SHORT,
+)
+from replearn.guarantees.privacy import (
+    PrivateDesign,
+    private_design,
+)
 from replearn.guarantees.probe import Probe
-from replearn.guarantees.request import HeavyStage, PlanRequest
+from replearn.guarantees.request import (
+    MIN_BLOCK,
+    HeavyStage,
+    PlanRequest,
+    plain_labels,
+)
+from replearn.guarantees.score import (
+    MIN_BLOCKS,
+    blocks_and_partitions,
+)
+from replearn.guarantees.search import folds_error
+from replearn.guarantees.semi import selection_budget
 from replearn.guarantees.stage_plan import HeavyGoal, heavy_rows_needed, heavy_stage
-from replearn.guarantees.steps import Conclusion, Identity, Ledger, Step
+from replearn.guarantees.steps import Conclusion, Identity, Ledger, Step, rounded_up
 from replearn.guarantees.tasks import GUARANTEES, derive
 from replearn.guarantees.theorems import THEOREMS, Theorem
 from replearn.guarantees.votes import block_size_needed

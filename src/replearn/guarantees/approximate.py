@@ -2,15 +2,20 @@
 
 from typing import Any
 
-from replearn.bounds import disagreement_bound, disagreement_tail
-from replearn.bounds.approximate import markov_gamma, markov_rho, vote_mean_and_spread
-from replearn.bounds.approximate_heavy import heavy_disagreement_bound, heavy_disagreement_tail
-from replearn.bounds.multiclass import (
+from replearn.bounds import (
     class_disagreement_bound,
     class_disagreement_tail,
     class_mean_and_spread,
+    disagreement_bound,
+    disagreement_tail,
+    heavy_disagreement_bound,
+    heavy_disagreement_tail,
+    jensen_bound,
+    jensen_tail,
+    markov_gamma,
+    markov_rho,
+    vote_mean_and_spread,
 )
-from replearn.bounds.whole_models import jensen_bound, jensen_tail
 from replearn.exceptions import CertificateError
 from replearn.guarantees.design import Design
 from replearn.guarantees.steps import Ledger

@@ -14,7 +14,7 @@ from replearn.guarantees.probe import Probe
 from replearn.guarantees.request import NOTIONS, Label
 from replearn.guarantees.steps import LETTERS, Derived, Identity, Record, Step, value_of
 from replearn.guarantees.tasks import derive, guarantee
-from replearn.records.json import (
+from replearn.records import (
     Reader,
     check_format,
     digest_of,

@@ -9,14 +9,14 @@ from replearn.guarantees.guarantee import Guarantee, Needed, Number
 from replearn.guarantees.paper import Columns
 from replearn.guarantees.steps import LETTERS, Conclusion
 from replearn.guarantees.tasks import guarantee
-from replearn.records.checks import (
+from replearn.records import (
     check_count,
     check_fraction,
     check_number,
     check_positive,
     if_given,
+    refuse_differences,
 )
-from replearn.records.json import refuse_differences
 
 _FRACTIONS = ("rho", "gamma", "alpha", "beta", "nu", "drift", "delta", "standard_error")
 _MEANS = ("p0", "q0")

@@ -2,9 +2,16 @@
 
 import math
 
-from replearn.bounds.coins import CoinLaw, coin_error_bound, coin_flip_bound, smallest_throws
-from replearn.bounds.selection import selection_flip_bound
-from replearn.bounds.signs import joint_sign_flip_bound, sign_error_bound, sign_flip_bound
+from replearn.bounds import (
+    CoinLaw,
+    coin_error_bound,
+    coin_flip_bound,
+    joint_sign_flip_bound,
+    selection_flip_bound,
+    sign_error_bound,
+    sign_flip_bound,
+    smallest_throws,
+)
 from replearn.bounds.theorem import theorem
 from replearn.guarantees.guarantee import Guarantee, Needed, reached
 from replearn.guarantees.steps import Conclusion, Ledger, rounded_up

@@ -6,11 +6,10 @@ Everything a certificate states follows from these frozen values alone; no data 
 from dataclasses import dataclass
 from typing import Any
 
-from replearn.bounds import ThresholdLaw
-from replearn.bounds.multiclass import least_sharpness
+from replearn.bounds import ThresholdLaw, least_sharpness
 from replearn.exceptions import CertificateError
 from replearn.guarantees.request import HeavyStage, Label, PlanRequest
-from replearn.records.json import Reader, read_flat
+from replearn.records import Reader, read_flat
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class Design:
     def assumes_point_masses(self) -> bool:
         """Whether the promise rests on ``max_point_mass``; a bound of 1 is always true."""
         request = self.request
-        in_use = request.asks_accuracy or (request.task == "approximate" and self.heavy is None)
+        in_use = request.wants_accuracy or (request.task == "approximate" and self.heavy is None)
         return in_use and self.max_point_mass < 1
 
     # -- JSON ------------------------------------------------------------------------------------
@@ -182,7 +181,7 @@ class Design:
                 f"the law is for {law_blocks} blocks, n_blocks is {self.n_blocks}",
             ),
             (
-                self.request.asks_accuracy
+                self.request.wants_accuracy
                 and (not binary or self.vote == "soft" or self.unit == "groups"),
                 "alpha, beta and d are for two classes, hard votes and independent rows",
             ),

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from replearn.bounds.selection import finite_randomness_flip_bound
+from replearn.bounds import finite_randomness_flip_bound
 from replearn.guarantees.guarantee import (
     SAME_POINT,
     SMALL_MASS,
@@ -13,7 +13,7 @@ from replearn.guarantees.guarantee import (
     above_budget,
 )
 from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
-from replearn.records.search import smallest_integer
+from replearn.records import smallest_integer
 
 _MAX_BLOCKS = 10_000_000
 _MAX_ROWS = 10**15

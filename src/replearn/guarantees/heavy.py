@@ -4,24 +4,27 @@ import math
 from functools import partial
 from typing import Any
 
-from replearn.bounds import MembershipLaw
-from replearn.bounds.approximate import markov_rho
-from replearn.bounds.approximate_heavy import label_disagreement_tail, membership_disagreement_tail
-from replearn.bounds.completeness import false_members_below, found_from
-from replearn.bounds.heavy_sets import (
+from replearn.bounds import (
+    MembershipLaw,
     SetLaw,
+    false_members_below,
+    found_from,
+    label_disagreement_tail,
+    label_flip_bound,
+    markov_rho,
+    membership_disagreement_tail,
+    membership_flip_bound,
     one_heavy_flip_bound,
     one_heavy_least_mass,
+    selection_error_tail_sampled,
+    selection_flip_bound_sampled,
     set_flip_bound,
+    sign_error_bound,
+    sign_flip_bound,
+    smallest_sample_membership,
     smallest_sample_one,
     smallest_sample_set,
 )
-from replearn.bounds.membership import membership_flip_bound, smallest_sample_membership
-from replearn.bounds.selection import (
-    selection_error_tail_sampled,
-    selection_flip_bound_sampled,
-)
-from replearn.bounds.signs import label_flip_bound, sign_error_bound, sign_flip_bound
 from replearn.bounds.theorem import theorem
 from replearn.guarantees.guarantee import Guarantee, Needed, reached
 from replearn.guarantees.steps import Conclusion, Ledger, rounded_up

@@ -2,11 +2,16 @@
 
 import math
 
-from replearn.bounds import MembershipLaw, membership_flip_bound, uniform_law
-from replearn.bounds.accuracy import heavy_light_tail
-from replearn.bounds.approximate_heavy import membership_spread, reuse_flip_bound
-from replearn.bounds.completeness import some_missed_point_bound
-from replearn.bounds.signs import label_flip_bound
+from replearn.bounds import (
+    MembershipLaw,
+    heavy_light_tail,
+    label_flip_bound,
+    membership_flip_bound,
+    membership_spread,
+    reuse_flip_bound,
+    some_missed_point_bound,
+    uniform_law,
+)
 from replearn.bounds.theorem import theorem
 from replearn.guarantees.design import Design
 from replearn.guarantees.heavy import class_label_errors, class_label_flip, label_errors

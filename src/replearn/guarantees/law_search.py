@@ -12,21 +12,22 @@ from replearn.bounds import (
     ThresholdLaw,
     arcsine_law,
     flip_bound,
+    heavy_disagreement_bound,
+    least_sharpness,
     make_law,
     membership_flip_bound,
     optimal_law,
     smallest_blocks,
+    smallest_blocks_multiclass,
     smallest_width,
+    tightest_law,
 )
-from replearn.bounds.approximate_heavy import heavy_disagreement_bound
-from replearn.bounds.multiclass import least_sharpness, smallest_blocks_multiclass
-from replearn.bounds.optimal import tightest_law
 from replearn.guarantees.design import Design
 from replearn.guarantees.heavy_stage import label_flip
 from replearn.guarantees.request import PlanRequest
 from replearn.guarantees.steps import Ledger
 from replearn.guarantees.votes import promised
-from replearn.records.search import bisect, smallest_integer
+from replearn.records import bisect, smallest_integer
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 STEPS_TO_BEST_WIDTH = 14

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from replearn.guarantees.design import Design
 from replearn.guarantees.votes import block_size_needed
-from replearn.records.text import aligned, html_table
+from replearn.records import aligned, html_table
 
 NOT_STATED = "not stated"
 HEADER = ("", "this plan", "paper, read literally", "paper, rate*")
@@ -64,7 +64,7 @@ def _or_not_stated(value: int | None) -> str:
 
 
 def literal_blocks(design: Design) -> int | None:
-    """Return the blocks the paper's proof asks for: Var <= rho^2 / 200, so T = 200 / rho^2.
+    """Return the blocks the paper's proof needs: Var <= rho^2 / 200, so T = 200 / rho^2.
 
     The approximate notion goes through the corollary (pointwise rho gamma), because the constant
     of the direct theorem is not stated.

@@ -23,13 +23,7 @@ from replearn.guarantees.steps import (
 )
 from replearn.guarantees.tasks import guarantee
 from replearn.guarantees.votes import conclude
-from replearn.records.json import (
-    Reader,
-    check_format,
-    digest_of,
-    read_object,
-    refuse_differences,
-)
+from replearn.records import Reader, check_format, digest_of, read_object, refuse_differences
 
 FORMAT = "replearn-plan"
 FORMAT_VERSION = 3

@@ -21,8 +21,7 @@ from replearn.guarantees.steps import Ledger
 from replearn.guarantees.tasks import GUARANTEES
 from replearn.guarantees.votes import block_size_needed, error_slack, promised
 from replearn.randomness import ENCODING_VERSION
-from replearn.records.checks import check_choice
-from replearn.records.search import bisect, smallest_integer
+from replearn.records import bisect, check_choice, smallest_integer
 
 DEFAULT_BLOCKS = 88
 """Blocks used when the sample allows it, for rho = 0.1 or more; for less they grow as 1 / rho^2.
@@ -271,7 +270,7 @@ def _enough(request: PlanRequest, n: int) -> bool:
 
 def block_needed(request: PlanRequest, n_blocks: int) -> int | None:
     """Return how many rows a block needs at least; None if no number is enough."""
-    if not request.asks_accuracy:
+    if not request.wants_accuracy:
         return request.smallest_block
     size = _accurate_block(request, n_blocks, _partitions(request, n_blocks))
     return None if size is None else max(size, request.smallest_block)
@@ -337,7 +336,7 @@ def choose_blocks(request: PlanRequest, n: int, promise: Promise) -> int:
 
 def largest_blocks(request: PlanRequest, n: int) -> int:
     """Return the largest number of blocks that leaves each block large enough; at least 1."""
-    if not request.asks_accuracy:
+    if not request.wants_accuracy:
         return max(1, n // request.smallest_block)
     # the first number of blocks that is too large; a block needs more rows as blocks get more
     first = smallest_integer(lambda count: not _fits(request, n, count), limit=n + 1)

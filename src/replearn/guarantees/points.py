@@ -9,7 +9,7 @@ the hypergeometric law (theorem: equal-shares).
 import math
 from typing import Any, NamedTuple
 
-from replearn.bounds.numeric import equal_share_tail
+from replearn.bounds import equal_share_tail
 
 FALSE_ALARM = 1e-9
 """Probability that the sketches of two runs on one population are called different."""

@@ -4,17 +4,18 @@ import math
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from replearn.bounds import selection_flip_bound_sampled, smallest_sample_selection
-from replearn.bounds.privacy import (
+from replearn.bounds import (
+    cover_distance,
     fewest_parts,
     release_threshold,
     run_failure,
+    selection_error_tail_sampled,
+    selection_flip_bound_sampled,
     semi_private_miss,
     semi_private_wrong,
     single_release,
+    smallest_sample_selection,
 )
-from replearn.bounds.realizable import cover_distance
-from replearn.bounds.selection import selection_error_tail_sampled
 from replearn.guarantees.guarantee import Guarantee, Needed, Number, above_budget
 from replearn.guarantees.semi import listed_candidates, pool_and_rest
 from replearn.guarantees.steps import Conclusion, Ledger, rounded_up

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from replearn.randomness import Points, as_points
-from replearn.records.json import Reader, check_format, pretty_json, read_object, write_atomically
+from replearn.records import Reader, check_format, pretty_json, read_object, write_atomically
 
 FORMAT = "replearn-probe"
 FORMAT_VERSION = 2

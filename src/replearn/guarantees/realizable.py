@@ -2,8 +2,7 @@
 
 import math
 
-from replearn.bounds.realizable import realizable_flip_bound, smallest_sample_realizable
-from replearn.bounds.vc import realizable_tail
+from replearn.bounds import realizable_flip_bound, realizable_tail, smallest_sample_realizable
 from replearn.guarantees.guarantee import FOUR_TARGETS, SMALL_MASS, Guarantee, Needed, reached
 from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 

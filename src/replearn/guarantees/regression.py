@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from replearn.bounds.regression import rounding_flip_bound, smallest_blocks_rounding
+from replearn.bounds import rounding_flip_bound, smallest_blocks_rounding
 from replearn.guarantees.guarantee import SAME_POINT, Guarantee, Needed, above_budget
 from replearn.guarantees.steps import BLOCK_ASSUMPTIONS, Conclusion, Ledger, rounded_up
 

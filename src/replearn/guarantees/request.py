@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from replearn.bounds import MembershipLaw, ThresholdLaw
-from replearn.records.checks import check_choice, check_count, check_fraction, if_given
+from replearn.records import check_choice, check_count, check_fraction, if_given
 
 Label = str | int | float | bool
 
@@ -185,7 +185,7 @@ class PlanRequest:
         return self.n_classes == 2
 
     @property
-    def asks_accuracy(self) -> bool:
+    def wants_accuracy(self) -> bool:
         """Whether alpha, beta and d are all given."""
         return None not in (self.alpha, self.beta, self.d)
 

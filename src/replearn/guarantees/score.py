@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from replearn.bounds.score import (
+from replearn.bounds import (
     any_score_flip_bound,
     normal_flip_bound,
     score_half_width,
@@ -10,7 +10,7 @@ from replearn.bounds.score import (
 )
 from replearn.guarantees.guarantee import Guarantee, Needed, above_budget
 from replearn.guarantees.steps import BLOCK_ASSUMPTIONS, Conclusion, Ledger, rounded_up
-from replearn.records.checks import check_count
+from replearn.records import check_count
 
 MAX_FITS = 24
 """Base estimators that are trained unless more are requested."""

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from replearn.bounds import selection_flip_bound_sampled
-from replearn.bounds.selection import (
+from replearn.bounds import (
     selection_error_tail_sampled,
+    selection_flip_bound_sampled,
     selection_scale,
     smallest_sample_search,
 )
@@ -20,7 +20,7 @@ from replearn.guarantees.guarantee import (
 )
 from replearn.guarantees.selection import selection_rate
 from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
-from replearn.records.search import smallest_integer
+from replearn.records import smallest_integer
 
 _MAX_ROWS = 10**15
 

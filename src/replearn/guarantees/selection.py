@@ -2,16 +2,17 @@
 
 import math
 
-from replearn.bounds import selection_flip_bound_sampled, smallest_sample_selection
-from replearn.bounds.finite_class import (
+from replearn.bounds import (
     amplified_error_tail,
     amplified_flip_bound,
     order_error_tail,
     order_flip_bound,
+    selection_error_tail_sampled,
+    selection_flip_bound_sampled,
     smallest_sample_amplified,
     smallest_sample_order,
+    smallest_sample_selection,
 )
-from replearn.bounds.selection import selection_error_tail_sampled
 from replearn.guarantees.guarantee import (
     NEAR_BEST,
     SAME_CHOICE,

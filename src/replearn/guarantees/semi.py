@@ -2,13 +2,16 @@
 
 import math
 
-from replearn.bounds import selection_flip_bound_sampled, smallest_sample_selection
-from replearn.bounds.realizable import cover_distance
-from replearn.bounds.selection import selection_error_tail_sampled
-from replearn.bounds.vc import log_growth
+from replearn.bounds import (
+    cover_distance,
+    log_growth,
+    selection_error_tail_sampled,
+    selection_flip_bound_sampled,
+    smallest_sample_selection,
+)
 from replearn.guarantees.guarantee import THREE_TARGETS, Guarantee, Needed, Number, above_budget
 from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
-from replearn.records.search import smallest_integer
+from replearn.records import smallest_integer
 
 _MAX_ROWS = 10**15
 _LARGEST_LOG = 700.0

@@ -9,16 +9,18 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from replearn.bounds import MembershipLaw, selection_flip_bound_sampled
-from replearn.bounds.accuracy import light_mass
-from replearn.bounds.completeness import some_missed_point_bound
-from replearn.bounds.membership import quick_membership_bound
-from replearn.bounds.signs import sign_width
+from replearn.bounds import (
+    MembershipLaw,
+    light_mass,
+    quick_membership_bound,
+    selection_flip_bound_sampled,
+    sign_width,
+    some_missed_point_bound,
+)
 from replearn.guarantees.heavy_stage import label_flip, labels_guaranteed, wrong_labels
 from replearn.guarantees.request import HeavyStage, PlanRequest
 from replearn.guarantees.steps import Ledger
-from replearn.records.checks import check_fraction, if_given
-from replearn.records.search import bisect, smallest_integer
+from replearn.records import bisect, check_fraction, if_given, smallest_integer
 
 # Share of rho that membership may take at most; the rest is for labels and votes, which share it.
 _MEMBERSHIP_SHARE = 0.6

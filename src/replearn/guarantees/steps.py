@@ -7,12 +7,17 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from replearn._version import __version__
-from replearn.bounds import ThresholdLaw
-from replearn.bounds.membership import MembershipLaw
+from replearn.bounds import MembershipLaw, ThresholdLaw
 from replearn.exceptions import CertificateError
 from replearn.guarantees.request import Label, plain_labels
-from replearn.records.json import Reader, pretty_json, read_flat, write_atomically
-from replearn.records.text import html_table, two_columns
+from replearn.records import (
+    Reader,
+    html_table,
+    pretty_json,
+    read_flat,
+    two_columns,
+    write_atomically,
+)
 
 Scalar = float | int | None
 Value = Scalar | tuple[Scalar, ...]

@@ -20,7 +20,7 @@ from replearn.guarantees import (
 )
 from replearn.guarantees.guarantee import Guarantee
 from replearn.guarantees.steps import Derived, Ledger
-from replearn.records.json import canonical_json, read_object
+from replearn.records import canonical_json, read_object
 
 VOTING = (
     Guarantee("pointwise", votes.derive, ("PointwiseReplicableClassifier",), "pointwise-threshold"),

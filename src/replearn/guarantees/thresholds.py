@@ -3,11 +3,7 @@
 import math
 from typing import Any
 
-from replearn.bounds.thresholds import (
-    smallest_sample_threshold,
-    threshold_error_tail,
-    threshold_flip_bound,
-)
+from replearn.bounds import smallest_sample_threshold, threshold_error_tail, threshold_flip_bound
 from replearn.guarantees.guarantee import (
     FOUR_TARGETS,
     NEAR_BEST,

@@ -6,17 +6,21 @@ checked by running it again.
 
 from typing import Any
 
-from replearn.bounds import ThresholdLaw, error_factor, multiclass_flip_bound, runs_bound
-from replearn.bounds.accuracy import light_point_slack
-from replearn.bounds.flips import (
+from replearn.bounds import (
+    ThresholdLaw,
+    agnostic_sample_size,
+    class_error_factor,
+    error_factor,
     flip_supremum,
+    light_point_slack,
+    multiclass_flip_bound,
+    realizable_sample_size,
     repeated_row_bound,
+    runs_bound,
     soft_flip_bound,
     training_row_bound,
 )
-from replearn.bounds.multiclass import class_error_factor
 from replearn.bounds.theorem import theorem
-from replearn.bounds.vc import agnostic_sample_size, realizable_sample_size
 from replearn.guarantees.approximate import approximate_promise
 from replearn.guarantees.design import Design
 from replearn.guarantees.heavy_stage import (
@@ -121,7 +125,7 @@ def conclude(ledger: Ledger, design: Design) -> Conclusion:
     if design.heavy is not None:
         reasons = too_few_labels(ledger, design) + reasons
     reasons += [] if enough else [accuracy]
-    accurate: Any = design.request if design.request.asks_accuracy else design.heavy
+    accurate: Any = design.request if design.request.wants_accuracy else design.heavy
     kept = accurate is not None and enough
     promise = sentence(design.request.task, rho, gamma, design.request.runs)
     return Conclusion(
@@ -234,7 +238,7 @@ def _accuracy(ledger: Ledger, design: Design, size: int) -> tuple[bool, str]:
     """Return whether the requested accuracy is reached, and the statement that holds."""
     request = design.request
     factor = _error_factor(ledger, design)
-    if not request.asks_accuracy:
+    if not request.wants_accuracy:
         if design.heavy is not None and design.heavy.alpha is not None:
             return stage_accuracy(ledger, design, design.heavy, factor)
         return True, _mean_error_statement(design, factor)
@@ -308,7 +312,7 @@ def _assumptions(design: Design) -> list[str]:
     request = design.request
     if request.task == "pointwise" and request.runs == 2 and design.heavy is None:
         codes.append("rolling-windows")  # theorem: content-keyed-partition (section "shared rows")
-    if request.asks_accuracy:
+    if request.wants_accuracy:
         codes.append("base-learner")
     if design.assumes_point_masses:
         codes.append("point-masses")

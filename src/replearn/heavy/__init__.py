@@ -1,12 +1,12 @@
 """Points that occur often: find them, label them, and let estimators treat them apart."""
 
-from replearn.heavy.counting import count_points
+from replearn.heavy.counting import INDEX_KEY, PointIndex, count_points
 from replearn.heavy.heavy_hitters import HeavyHitters, find_heavy_hitters
 from replearn.heavy.label_rule import TwoLabels, with_flips
 from replearn.heavy.labels import HeavyLabels, label_heavy_hitters
 from replearn.heavy.one_heavy import OneHeavyHitter, find_one_heavy_hitter
-from replearn.heavy.stage import HeavyPoints, fit_heavy
-from replearn.heavy.view import HeavyView
+from replearn.heavy.stage import HeavyPoints, fit_heavy, heavy_from_counts
+from replearn.heavy.view import HeavyView, fewest_remembered
 
 __all__ = [
     "HeavyHitters",

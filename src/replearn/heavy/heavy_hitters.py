@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.bounds import MembershipLaw
-from replearn.bounds.heavy_sets import SetLaw
+from replearn.bounds import MembershipLaw, SetLaw
+from replearn.guarantees import TASKS as HEAVY_TASKS
 from replearn.guarantees import Certificate, certify
-from replearn.guarantees.heavy import TASKS as HEAVY_TASKS
 from replearn.heavy.counting import PointIndex, count_points
-from replearn.primitives.coins import below_levels
+from replearn.primitives import below_levels
 from replearn.randomness import Points, SharedKey, as_points
-from replearn.records.checks import check_choice, check_fraction, if_given
+from replearn.records import check_choice, check_fraction, if_given
 from replearn.tables import n_rows, take_rows
 
 _NOTIONS = ("pointwise", "replicable", "approximate")

@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from scipy import special
 
 from replearn.bounds import (
+    average_flip_estimate,
     binomial_limits,
     flip_estimate,
     flip_limits,
+    label_flip_bound,
+    label_prediction_chances,
     selection_flip_bound_sampled,
     uniform_law,
 )
-from replearn.bounds.class_flips import label_prediction_chances
-from replearn.bounds.foreseen import average_flip_estimate
-from replearn.bounds.signs import label_flip_bound
-from replearn.primitives.coins import below_levels
+from replearn.primitives import below_levels
 from replearn.randomness import Points, SharedKey
 from replearn.tables import row_chunks
 

@@ -9,17 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds.approximate_heavy import label_disagreement_tail
-from replearn.bounds.heavy_sets import SetLaw
-from replearn.bounds.selection import stable_scale
-from replearn.bounds.signs import sign_width
-from replearn.guarantees import Certificate, certify
-from replearn.guarantees.heavy_stage import labels_guaranteed
+from replearn.bounds import SetLaw, label_disagreement_tail, sign_width, stable_scale
+from replearn.guarantees import Certificate, certify, labels_guaranteed
 from replearn.heavy.heavy_hitters import HeavyHitters
 from replearn.heavy.label_rule import count_labels, first_labels, label_points
 from replearn.randomness import SharedKey, as_points
-from replearn.records.checks import check_count, check_fraction
-from replearn.records.search import bisect
+from replearn.records import bisect, check_count, check_fraction
 
 _HALVINGS = 12
 

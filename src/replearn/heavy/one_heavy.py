@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from replearn.bounds.heavy_sets import one_heavy_power
+from replearn.bounds import one_heavy_power
 from replearn.guarantees import Certificate, certify
 from replearn.heavy.counting import count_points
-from replearn.primitives.correlated import sample_correlated
+from replearn.primitives import sample_correlated
 from replearn.randomness import SharedKey
-from replearn.records.checks import check_fraction, if_given
+from replearn.records import check_fraction, if_given
 from replearn.tables import take_rows
 
 

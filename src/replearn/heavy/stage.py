@@ -19,8 +19,7 @@ from replearn.heavy.label_rule import count_labels, first_labels, label_points
 from replearn.heavy.plain_values import plain_values, rows_of
 from replearn.heavy.view import HeavyView, Known, Seen, fewest_remembered
 from replearn.randomness import Points, SharedKey, as_points
-from replearn.tables import take_rows
-from replearn.tables.rows import import_pandas
+from replearn.tables import import_pandas, take_rows
 
 
 class HeavyPoints:
@@ -72,11 +71,6 @@ class HeavyPoints:
         if hasattr(rows, "columns"):
             rows = {name: list(rows[name]) for name in rows.columns}
         return import_pandas().DataFrame(rows).assign(mass=self.masses, label=self.labels)
-
-    @property
-    def remembered(self) -> Points:
-        """Canonical points of all rows that occur often enough to matter, members or not."""
-        return self._known.points
 
     def to_state(self, decimals: int | None) -> dict[str, Any]:
         """Return the state as plain values, without the key and what follows from it."""

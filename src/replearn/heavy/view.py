@@ -9,12 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from replearn.bounds import binomial_limits, membership_flip_bound
-from replearn.bounds.completeness import false_member_bound, missed_point_bound
-from replearn.bounds.numeric import binomial_cdf, binomial_sf
+from replearn.bounds import (
+    binomial_cdf,
+    binomial_limits,
+    binomial_sf,
+    false_member_bound,
+    membership_flip_bound,
+    missed_point_bound,
+)
 from replearn.guarantees import HeavyStage
 from replearn.heavy.label_rule import Floats, LabelRule
-from replearn.primitives.coins import below_levels
+from replearn.primitives import below_levels
 from replearn.randomness import Points
 
 # Points with fewer than this share of n low occurrences are not remembered.

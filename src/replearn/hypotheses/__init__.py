@@ -10,6 +10,7 @@ from replearn.hypotheses.hypothesis import (
     Halfspace,
     Hypothesis,
     Predictor,
+    canonical_text,
     hypothesis_from_dict,
     make_box,
     make_halfspace,

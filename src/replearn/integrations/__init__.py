@@ -1,1 +1,1 @@
-"""Doors to other packages; each module imports its package only when it is used."""
+"""Use from other packages; each module imports its package only when it is used."""

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from replearn._version import __version__
-from replearn.binding.incumbent import bind_fitted
+from replearn.binding import bind_fitted
 from replearn.exceptions import CertificateError
 from replearn.persistence import describe, load, save
 from replearn.randomness import SharedKey

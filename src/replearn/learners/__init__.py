@@ -1,7 +1,6 @@
 """scikit-learn meta-estimators, one algorithm per file."""
 
-import lazy_loader as lazy
+import replearn.fastpaths
+from replearn._lazy import attach_stub
 
-import replearn.fastpaths  # noqa: F401 - registers the plug-ins
-
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from replearn.bounds.numeric import binomial_limits
-from replearn.bounds.selection import selection_agreement
+from replearn.bounds import binomial_limits, selection_agreement
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.execution import Progress
-from replearn.records.checks import check_count
+from replearn.records import check_count
 from replearn.tables import n_rows, take_rows
 
 DELTA = 0.05
@@ -74,6 +73,7 @@ def measure_agreement(search: Any, X: Any, y: ArrayLike, n_splits: int = 10) -> 
     key = search._key().child("half splits")
     labels = np.asarray(y)
     half = n_rows(X) // 2
+    planned = {} if search.plan is None else search.plan.settings  # but not its number of rows
     n_agreeing = 0
     n_best_agreeing = 0
     shares = []
@@ -83,7 +83,7 @@ def measure_agreement(search: Any, X: Any, y: ArrayLike, n_splits: int = 10) -> 
         order = np.argsort(own.child("cut").uniforms(np.arange(n_rows(X))), kind="stable")
         runs = []
         for rows in (order[:half], order[half : 2 * half]):
-            run = clone(search).set_params(refit=False, sample_size=None, shared_key=own)
+            run = clone(search).set_params(**planned, plan=None, refit=False, shared_key=own)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", NotCertifiedWarning)
                 runs.append(run.fit(take_rows(X, rows), labels[rows]))
@@ -109,7 +109,7 @@ def warn_if_alpha_is_too_small(param_grid: Any, n: int, alpha: float, beta: floa
     """Say before the trainings that random numbers of this size cannot make two samples agree.
 
     To first order, equally good configurations are chosen differently with probability x/(1 + x),
-    x = t/sqrt(2 pi n), t the scale that alpha asks for: from x = 1 on the noise of the errors
+    x = t/sqrt(2 pi n), t the scale that alpha needs: from x = 1 on the noise of the errors
     decides (theorem hypothesis-selection, 3').
     """
     count = len(ParameterGrid(param_grid))

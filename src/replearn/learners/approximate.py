@@ -176,15 +176,11 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         return best
 
 
-def _plan_directly(request: PlanRequest) -> Plan:
-    return plan_votes(request)  # theorem: approximate-direct, approximate-heavy
-
-
 def _plan_by_points(request: PlanRequest) -> Plan:
     """Take heavy stage, blocks and law, where open, of the pointwise plan that implies this one."""
     is_open = request.n_blocks is None and request.law is None and request.binary
     if not is_open and request.heavy is None:
-        return _plan_directly(request)
+        return plan_votes(request)
     assert request.rho is not None
     assert request.gamma is not None
     pointwise = plan_votes(
@@ -207,8 +203,9 @@ def _plan_by_points(request: PlanRequest) -> Plan:
 
 
 _ROUTES = {
-    "auto": (_plan_directly, _plan_by_points),
-    "direct": (_plan_directly,),
+    # theorem: approximate-direct, approximate-heavy
+    "auto": (plan_votes, _plan_by_points),
+    "direct": (plan_votes,),
     "pointwise": (_plan_by_points,),
 }
 

@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from replearn.bounds.selection import selection_scale, stable_scale
+from replearn.bounds import selection_scale, stable_scale
 from replearn.execution import (
     fit_blocks,
     keyed_seeds,
     make_blocks,
+    predict_labels,
     random_state_names,
     set_seeds,
 )
-from replearn.execution.plugins import predict_labels
-from replearn.guarantees.search import folds_error
+from replearn.guarantees import folds_error
 from replearn.primitives import sample_order
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows

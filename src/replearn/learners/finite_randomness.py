@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding.choices import certify_choice
-from replearn.binding.estimator import bind_estimator
+from replearn.binding import bind_estimator, certify_choice
 from replearn.compat import HasMethods, Interval
 from replearn.execution import BlockEnsemble, ConstantVote, RunContext, random_state_names
 from replearn.learners.fitted_state import check_n_models
@@ -67,10 +66,12 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         Share of the rows held out for the choice.
     classes : array-like, default=None
         The two labels; None: those in ``y``.
-    sample_size : int, default=None
-        Rows that every run fits on, as a plan fixes them; None: all rows.
     shared_key : str, bytes, int or SharedKey, default=None
         Where the shared bits come from; the same in both runs.
+    plan : Plan, default=None
+        A plan shared between labs. It sets ``n_candidates``, ``n_blocks``, ``rho``, ``gamma``,
+        ``alpha``, ``beta`` and ``test_share``, which must then keep their defaults here, and the
+        number of rows: a surplus is left out by key.
     n_jobs : int, default=None
         Number of joblib workers.
 
@@ -138,8 +139,8 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         beta=0.05,
         test_share=0.3,
         classes=None,
-        sample_size=None,
         shared_key=None,
+        plan=None,
         n_jobs=None,
     ):
         self.estimator = estimator
@@ -151,8 +152,8 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         self.alpha = alpha
         self.beta = beta
         self.classes = classes
-        self.sample_size = sample_size
         self.shared_key = shared_key
+        self.plan = plan
         self.n_jobs = n_jobs
 
     @checked_fit
@@ -174,20 +175,21 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
             The fitted estimator.
         """
         with all_or_nothing(self):
+            params = self._in_force()
             base = base_estimator(self.estimator)
             key = self._key_for_fit()
             X = check_features(self, X, reset=True)
             fingerprint = bind_estimator(base)
             codes, self.classes_ = check_two_labels(X, y, self.classes)
             X, codes, _ = self._planned_rows(X, codes)
-            train, test = held_out(key, X, codes, self.test_share)
-            if len(train) < self.n_blocks or len(test) < 1:
+            train, test = held_out(key, X, codes, params.test_share)
+            if len(train) < params.n_blocks or len(test) < 1:
                 raise ValueError(
-                    f"n_blocks={self.n_blocks} and test_share={self.test_share} need more than "
+                    f"n_blocks={params.n_blocks} and test_share={params.test_share} need more than "
                     f"n_samples={len(codes)} rows."
                 )
             sample = Sample(take_rows(X, train), codes[train])
-            cut = OnePartition(int(self.n_blocks), len(train) // self.n_blocks)
+            cut = OnePartition(int(params.n_blocks), len(train) // params.n_blocks)
             blocks = train_blocks(sample, cut, key, base, n_jobs=self.n_jobs, context=context)
             blocks.warn_if_constant(base)
             self.estimators_ = blocks.estimators
@@ -195,17 +197,17 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
             self._ensemble = self._make_ensemble()
 
             # theorem: finite-randomness (a few thresholds, one of them chosen replicably)
-            self.thresholds_ = shared_thresholds(key, self.n_candidates)
+            self.thresholds_ = shared_thresholds(key, params.n_candidates)
             votes = self._ensemble.vote_counts(take_rows(X, test), n_jobs=self.n_jobs)[:, 0]
-            predictions = above(votes, self.thresholds_[:, np.newaxis], self.n_blocks)
+            predictions = above(votes, self.thresholds_[:, np.newaxis], params.n_blocks)
             self.errors_ = (predictions != (codes[test] == 1)).mean(axis=1)
-            t = math.log(self.n_candidates / self.beta) / self.alpha
+            t = math.log(params.n_candidates / params.beta) / params.alpha
             chosen, _ = choose_by_errors(
-                self.errors_, np.arange(self.n_candidates), sharpness=t, key=key
+                self.errors_, np.arange(params.n_candidates), sharpness=t, key=key
             )
             self._units = int(self.thresholds_[chosen])
             self.threshold_ = self._units / 2**THRESHOLD_BITS
-            self.random_bits_ = count_bits(base, self.n_candidates, self.n_blocks)
+            self.random_bits_ = count_bits(base, params.n_candidates, params.n_blocks)
             self.n_random_bits_ = sum(self.random_bits_.values())
             self.certificate_ = certify_choice(
                 "finite randomness",
@@ -215,11 +217,11 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
                 fingerprints={"learner": fingerprint},
                 n=len(codes),
                 n_test=len(test),
-                n_blocks=int(self.n_blocks),
-                n_candidates=int(self.n_candidates),
+                n_blocks=int(params.n_blocks),
+                n_candidates=int(params.n_candidates),
                 sharpness=t,
-                rho=float(self.rho),
-                gamma=None if self.gamma is None else float(self.gamma),
+                rho=float(params.rho),
+                gamma=None if params.gamma is None else float(params.gamma),
             )
         warn_if_not_certified(self.certificate_)
         return self

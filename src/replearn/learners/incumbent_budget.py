@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.bounds.numeric import binomial_limits
+from replearn.bounds import binomial_limits
 from replearn.learners.incumbent_rule import Codes, Floats
 
 CONFIDENCE = 0.95

@@ -18,12 +18,10 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from replearn.compat import fit_context, validate_data
 from replearn.exceptions import PreprocessingWarning, warn_user
-from replearn.guarantees.points import SHORT
+from replearn.guarantees import SHORT
 from replearn.learners.fitted_state import FittedState
-from replearn.randomness import Points, SharedKey, as_points
-from replearn.randomness.columns import pandas_columns, pandas_names
-from replearn.tables import is_frame, n_rows, take_rows
-from replearn.tables.rows import is_nan
+from replearn.randomness import Points, SharedKey, as_points, pandas_columns, pandas_names
+from replearn.tables import is_frame, is_nan, n_rows, take_rows
 
 _FLOATS = ("float16", "float32", "float64")
 _MIN_UNROUNDED = 2

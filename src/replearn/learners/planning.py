@@ -5,7 +5,7 @@ A plan depends on the parameters and the number of rows only, never on the data.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import fields, replace
 from inspect import signature
 from typing import Any
@@ -13,16 +13,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.binding.digests import Fingerprint
-from replearn.binding.estimator import in_words
-from replearn.binding.point_masses import has_distinct_column, refuted_point_mass, without_masses
-from replearn.binding.schema import describe_points
-from replearn.binding.useful_blocks import rows_needed
+from replearn.binding import (
+    Fingerprint,
+    describe_points,
+    has_distinct_column,
+    in_words,
+    refuted_point_mass,
+    rows_needed,
+    without_masses,
+)
 from replearn.exceptions import ConstantBlocksWarning, NotCertifiedWarning, warn_user
-from replearn.guarantees import Certificate, Identity, Plan, PlanRequest
-from replearn.guarantees import plan as make_plan
-from replearn.guarantees.request import MIN_BLOCK
-from replearn.guarantees.steps import rounded_up
+from replearn.guarantees import (
+    MIN_BLOCK,
+    Certificate,
+    Identity,
+    Plan,
+    PlanRequest,
+    rounded_up,
+)
+from replearn.guarantees import (
+    plan as make_plan,
+)
 from replearn.learners.inputs import (
     base_estimator,
     check_classes,
@@ -55,6 +66,7 @@ def plan_request(estimator: Any) -> PlanRequest:
     A ``Plan`` is followed as it is: its own request is returned.
     """
     if estimator.plan is not None:
+        _check_task(estimator, estimator.plan)
         return estimator.plan.vote_design.request
     params = _planned_params(estimator)
     if params["classes"] is not None:
@@ -92,14 +104,11 @@ def _planned_params(estimator: Any) -> dict[str, Any]:
     return {name: value for name, value in params.items() if name not in UNPLANNED}
 
 
-def _changed_params(estimator: Any) -> list[str]:
-    """Return the parameters that a plan sets and that do not have their default values."""
+def changed_params(estimator: Any, names: Collection[str]) -> list[str]:
+    """Return which of these parameters do not have their default values."""
     defaults = signature(type(estimator)).parameters
-    return [
-        name
-        for name, value in _planned_params(estimator).items()
-        if not _same(value, defaults[name].default)
-    ]
+    params = estimator.get_params(deep=False)
+    return [name for name in names if not _same(params[name], defaults[name].default)]
 
 
 def _same(value: Any, default: Any) -> bool:
@@ -201,10 +210,15 @@ def warn_if_blocks_cannot_learn(plan: Plan, base: Any) -> bool:
     return True
 
 
-def _check_followed(estimator: Any, plan: Plan, sample: Any, classes: NDArray[Any]) -> None:
-    refuse_planned(_changed_params(estimator))
+def _check_task(estimator: Any, plan: Plan) -> None:
     if plan.task != estimator._notion:
-        raise ValueError(f"plan is for the {plan.task} notion, not for {type(estimator).__name__}.")
+        raise ValueError(
+            f"plan is for {' or '.join(plan.learners)}, not for {type(estimator).__name__}."
+        )
+
+
+def _check_followed(estimator: Any, plan: Plan, sample: Any, classes: NDArray[Any]) -> None:
+    refuse_planned(changed_params(estimator, _planned_params(estimator)))
     if plan.unit == "groups" and sample.groups is None:
         raise ValueError("plan counts groups: pass groups to fit, so that they stay together.")
     if sample.n < plan.n:

@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding.copies import copy_conditions
-from replearn.binding.estimator import bind_estimator
-from replearn.binding.marks import sample_conditions
+from replearn.binding import bind_estimator, copy_conditions, sample_conditions
 from replearn.bounds import ThresholdLaw
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import BlockEnsemble, RunContext
@@ -43,7 +41,6 @@ from replearn.learners.inputs import (
     with_base_tags,
 )
 from replearn.learners.planning import (
-    UNPLANNED,
     certify_plan,
     check_sample,
     describe_blocks,
@@ -52,7 +49,6 @@ from replearn.learners.planning import (
     plan_in_force,
     plan_request,
     planned_rows,
-    refuse_planned,
     requested_classes,
     warn_if_blocks_cannot_learn,
 )
@@ -60,8 +56,7 @@ from replearn.learners.predictions import VotePredictions
 from replearn.learners.training import train_blocks
 from replearn.learners.usefulness import warn_if_useless
 from replearn.learners.vote import FittedVote, heavy_points, measure_votes, partition_variance
-from replearn.randomness import SharedKey
-from replearn.randomness.columns import read_once
+from replearn.randomness import SharedKey, read_once
 
 
 class PointwiseReplicableClassifier(VotePredictions):
@@ -276,28 +271,6 @@ class PointwiseReplicableClassifier(VotePredictions):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @classmethod
-    def from_plan(cls, plan: Plan, estimator: Any = None, **params: Any):
-        """Build an estimator that follows a plan shared between labs.
-
-        Parameters
-        ----------
-        plan : Plan
-            Fixes n, blocks, law, partitions, classes and the promise.
-        estimator : classifier, default=None
-            The base estimator; the same in all labs.
-        **params
-            Other parameters: ``shared_key``, ``n_jobs``, ``verbose``.
-
-        Returns
-        -------
-        object
-            The estimator, not yet fitted.
-        """
-        planned = set(cls._get_param_names()) - UNPLANNED
-        refuse_planned([name for name in params if name in planned])
-        return cls(estimator, plan=plan, **params)
-
     @checked_fit
     def fit(
         self,
@@ -435,9 +408,7 @@ class PointwiseReplicableClassifier(VotePredictions):
     def _vote(self) -> FittedVote:
         """Return the blocks, plan and key of the last fit, ready to vote."""
         if not self.__sklearn_is_fitted__():
-            check_is_fitted(
-                self
-            )  # raises scikit-learn's error; it takes longer than the check above
+            check_is_fitted(self)  # raises scikit-learn's error; slower than the check above
         key = fitted_key(self)
         design = self.plan_.vote_design
         fitted = (self.classes_, self.heavy_, self.joint_variance_, fitted_precision(self))

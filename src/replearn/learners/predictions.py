@@ -14,7 +14,7 @@ from replearn.learners.inputs import check_features
 from replearn.learners.plain_words import PlainExplanation, in_plain_words
 from replearn.learners.results import ClassExplanation, Explanation, FlipRate, explanation
 from replearn.randomness import HoldsKey
-from replearn.records.checks import check_choice, check_fraction
+from replearn.records import check_choice, check_fraction
 
 Floats = NDArray[np.float64]
 

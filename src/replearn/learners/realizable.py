@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from replearn.binding.digests import bind
-from replearn.bounds.realizable import best_ceiling
+from replearn.binding import bind
+from replearn.bounds import best_ceiling
 from replearn.compat import HasMethods
 from replearn.hypotheses import Constant, HypothesisClass, Stumps
 from replearn.learners.configurations import seeded
@@ -42,10 +42,12 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         Largest value of the shared limit; None: the best for gamma and the number of rows.
     classes : array-like, default=None
         The two labels; None: those in ``y``.
-    sample_size : int, default=None
-        Rows that every run fits on, as a plan fixes them; None: all rows.
     shared_key : str, bytes, int or SharedKey, default=None
         All randomness; the same in both runs, fixed before the data.
+    plan : Plan, default=None
+        A plan shared between labs. It sets ``rho``, ``gamma``, ``alpha``, ``beta`` and
+        ``max_error_limit``, which must then keep their defaults here, and the number of rows: a
+        surplus is left out by key.
 
     Attributes
     ----------
@@ -92,8 +94,8 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         beta=0.05,
         max_error_limit=None,
         classes=None,
-        sample_size=None,
         shared_key=None,
+        plan=None,
     ):
         self.hypotheses = hypotheses
         self.rho = rho
@@ -102,8 +104,8 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         self.beta = beta
         self.max_error_limit = max_error_limit
         self.classes = classes
-        self.sample_size = sample_size
         self.shared_key = shared_key
+        self.plan = plan
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike):
@@ -122,6 +124,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
             The fitted estimator.
         """
         with all_or_nothing(self):
+            params = self._in_force()
             X, y = self._check_rows(X, y)
             key = self._key_for_fit()
             hypotheses = Stumps(X.shape[1]) if self.hypotheses is None else self.hypotheses
@@ -129,9 +132,10 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
             model = hypotheses.erm(X, y) if exact else _trained(hypotheses, X, y, key)
             self.training_error_ = float(np.mean(np.asarray(model.predict(X)).astype(bool) != y))
             d = hypotheses.vc_dimension if exact else None
-            ceiling = self.max_error_limit
+            ceiling = params.max_error_limit
             if ceiling is None:
-                ceiling = self.gamma / 4 if d is None else best_ceiling(len(y), d, self.gamma)
+                gamma = params.gamma
+                ceiling = gamma / 4 if d is None else best_ceiling(len(y), d, gamma)
             # theorem: realizable
             self.limit_ = ceiling * float(key.child("limit").uniforms([0])[0])
             self.released_ = self.training_error_ <= self.limit_

@@ -12,11 +12,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import Ridge
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from replearn.binding.choices import certify_choice
-from replearn.binding.copies import copy_conditions
-from replearn.binding.estimator import bind_estimator
-from replearn.binding.marks import sample_conditions
-from replearn.bounds.regression import cell_escape, mean_rounding_flips, smallest_blocks_rounding
+from replearn.binding import bind_estimator, certify_choice, copy_conditions, sample_conditions
+from replearn.bounds import cell_escape, mean_rounding_flips, smallest_blocks_rounding
 from replearn.compat import HasMethods, Interval
 from replearn.execution import RunContext, model_predictions
 from replearn.learners.fitted_state import check_n_models
@@ -61,10 +58,11 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
     n_blocks : int, default=None
         Number of blocks; None: as many as ``rho`` needs in ``y_range``, 64 without a range, if
         there are 20 rows for each.
-    sample_size : int, default=None
-        Rows that every run fits on, as a plan fixes them; None: all rows.
     shared_key : str, bytes, int or SharedKey, default=None
         All randomness; the same in both runs, fixed before the data.
+    plan : Plan, default=None
+        A plan shared between labs. It sets ``rho``, ``resolution`` and ``n_blocks``, which must
+        then keep their defaults here, and the number of rows: a surplus is left out by key.
     n_jobs : int, default=None
         Number of joblib workers for fitting. Predictions do not depend on it.
     verbose : int, default=0
@@ -108,7 +106,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         "resolution": [Interval(Real, 0, None, closed="neither")],
         "y_range": [Sequence, np.ndarray, None],
         "n_blocks": [COUNT, None],
-        **{k: FollowsPlan._parameter_constraints[k] for k in ("sample_size", "shared_key")},
+        **{k: FollowsPlan._parameter_constraints[k] for k in ("shared_key", "plan")},
         "n_jobs": [Integral, None],
         "verbose": [Integral, "boolean"],
     }
@@ -121,8 +119,8 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         resolution=1.0,
         y_range=None,
         n_blocks=None,
-        sample_size=None,
         shared_key=None,
+        plan=None,
         n_jobs=None,
         verbose=0,
     ):
@@ -131,8 +129,8 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         self.resolution = resolution
         self.y_range = y_range
         self.n_blocks = n_blocks
-        self.sample_size = sample_size
         self.shared_key = shared_key
+        self.plan = plan
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -163,8 +161,9 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
             ends = self._ends()
 
             # Plan: from the parameters and the number of rows, never from the data.
+            params = self._in_force()
             X, values, _ = self._planned_rows(X, values)
-            n_blocks = self._n_blocks(len(values), ends)
+            n_blocks = _number_of_blocks(params, len(values), ends)
             cut = OnePartition(n_blocks, len(values) // n_blocks)
 
             # Train: disjoint blocks of equal size, one base estimator on each.
@@ -182,8 +181,8 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
                 failed=sample_conditions(X) + copy_conditions(X, values),
                 n=n_blocks * cut.block_size,
                 n_blocks=n_blocks,
-                resolution=float(self.resolution),
-                rho=float(self.rho),
+                resolution=float(params.resolution),
+                rho=float(params.rho),
                 y_range=None if ends is None else list(ends),
             )
         warn_if_not_certified(self.certificate_)
@@ -208,7 +207,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         means, _ = self._moments(X)
         cells, offsets = self._cells(X, ids, means)
         # theorem: rounded-regression
-        return (cells + offsets + 0.5) * self.resolution
+        return (cells + offsets + 0.5) * self._resolution
 
     def block_mean(self, X: Any) -> NDArray[np.float64]:
         """Return the mean of the block predictions, before it is rounded.
@@ -246,8 +245,8 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         if len(self.estimators_) < 2:
             return np.full(len(means), np.nan)
         cells, offsets = self._cells(X, ids, means)
-        low = (cells + offsets) * self.resolution
-        ends = (low, low + self.resolution)
+        low = (cells + offsets) * self._resolution
+        ends = (low, low + self._resolution)
         return cell_escape(means, variances, len(self.estimators_), ends)
 
     def flip_rate(self, X: Any) -> float:
@@ -267,7 +266,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         if len(self.estimators_) < 2:
             return float("nan")
         n_blocks = len(self.estimators_)
-        return float(mean_rounding_flips(variances, n_blocks, self.resolution).mean())
+        return float(mean_rounding_flips(variances, n_blocks, self._resolution).mean())
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -286,20 +285,10 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
             )
         return ends[0], ends[1]
 
-    def _n_blocks(self, n: int, ends: tuple[float, float] | None) -> int:
-        """Return the number of blocks, which depends on no value of the sample."""
-        if self.n_blocks is not None:
-            if self.n_blocks > n:
-                raise ValueError(f"n_blocks={self.n_blocks} blocks cannot be cut from {n} rows.")
-            return int(self.n_blocks)
-        most = max(1, n // _MIN_ROWS)
-        if ends is None:
-            return min(_BLOCKS, most)
-        try:
-            wanted = smallest_blocks_rounding(self.rho, ends[1] - ends[0], self.resolution)
-        except ValueError:  # too fine for any number of blocks: the certificate says so
-            return most
-        return min(wanted, most)
+    @property
+    def _resolution(self) -> float:
+        """Spacing of the grid that was fitted."""
+        return float(self.certificate_.inputs["resolution"])
 
     def _derive(self, key: SharedKey) -> None:
         check_n_models(self.estimators_, self.certificate_.inputs["n_blocks"], 1)
@@ -326,7 +315,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         """Return the cell of each mean in the grid of its point, and the offset of the grid."""
         key = fitted_key(self)
         offsets = key.child("grid").uniforms(as_points(X if ids is None else ids))
-        return np.floor(means / self.resolution - offsets), offsets
+        return np.floor(means / self._resolution - offsets), offsets
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
@@ -354,3 +343,19 @@ def check_numbers(X: Any, y: Any) -> NDArray[np.float64]:
     if not np.isfinite(numbers).all():
         raise ValueError("Input y contains NaN or infinity: leave out those rows.")
     return numbers
+
+
+def _number_of_blocks(params: Any, n: int, ends: tuple[float, float] | None) -> int:
+    """Return the number of blocks, which depends on no value of the sample."""
+    if params.n_blocks is not None:
+        if params.n_blocks > n:
+            raise ValueError(f"n_blocks={params.n_blocks} blocks cannot be cut from {n} rows.")
+        return int(params.n_blocks)
+    most = max(1, n // _MIN_ROWS)
+    if ends is None:
+        return min(_BLOCKS, most)
+    try:
+        wanted = smallest_blocks_rounding(params.rho, ends[1] - ends[0], params.resolution)
+    except ValueError:  # too fine for any number of blocks: the certificate says so
+        return most
+    return min(wanted, most)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.learners.rule import Decision
-from replearn.tables.rows import import_pandas
+from replearn.tables import import_pandas
 
 Floats = NDArray[np.float64]
 

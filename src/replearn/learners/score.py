@@ -16,14 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding.copies import copy_conditions
-from replearn.binding.estimator import bind_estimator
-from replearn.binding.marks import sample_conditions
-from replearn.bounds.score import score_half_width
+from replearn.binding import bind_estimator, copy_conditions, sample_conditions
+from replearn.bounds import score_half_width
 from replearn.compat import HasMethods, Interval
 from replearn.execution import BlockEnsemble, RunContext
-from replearn.guarantees import Certificate
-from replearn.guarantees.score import MIN_BLOCKS
+from replearn.guarantees import MIN_BLOCKS, Certificate, Plan
 from replearn.learners.decision_threshold import (
     THRESHOLD_CONSTRAINTS,
     block_estimator,
@@ -98,12 +95,14 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         ``error_curve_``, or its level alone. None: estimated in ``fit``.
     classes : array-like, default=None
         The labels. None: those in ``y``.
-    sample_size : int, default=None
-        Rows that every run fits on; what a run has beyond that is left out by key. None: all.
     decimals : int, default=None
         Round the features that key the thresholds.
     shared_key : str, bytes, int or SharedKey, default=None
         All randomness of the estimator. Runs that should agree must use the same key.
+    plan : Plan, default=None
+        A plan shared between labs. It sets ``rho``, ``n_blocks``, ``n_partitions`` and
+        ``standard_error``, which must then keep their defaults here, and the number of rows: a
+        surplus is left out by key.
     n_jobs : int, default=None
         Number of joblib workers. Predictions do not depend on it.
     verbose : int, default=0
@@ -168,9 +167,9 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         "n_partitions": [Interval(Integral, 1, None, closed="left"), None],
         "standard_error": [Interval(Real, 0, 1, closed="neither"), tuple, None],
         "classes": ["array-like", None],
-        "sample_size": [Interval(Integral, 1, None, closed="left"), None],
         "decimals": [Integral, None],
         "shared_key": [str, bytes, Integral, SharedKey, None],
+        "plan": [Plan, None],
         "n_jobs": [Integral, None],
         "verbose": [Integral, "boolean"],
     }
@@ -185,9 +184,9 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         n_partitions=None,
         standard_error=None,
         classes=None,
-        sample_size=None,
         decimals=None,
         shared_key=None,
+        plan=None,
         n_jobs=None,
         verbose=0,
     ):
@@ -198,9 +197,9 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         self.n_partitions = n_partitions
         self.standard_error = standard_error
         self.classes = classes
-        self.sample_size = sample_size
         self.decimals = decimals
         self.shared_key = shared_key
+        self.plan = plan
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -246,7 +245,8 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
 
             # Train: two dozen disjoint blocks, or fewer in a few ways.
-            cut = cut_for(given, self)
+            params = self._in_force()
+            cut = cut_for(given, params, self._n_planned(given.n, given.unit))
             sample = planned_rows(key, given, cut)
             run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
             blocks = train_blocks(sample, cut, key, trained, **run)
@@ -302,8 +302,9 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         self, sample: Sample, blocks: list[NDArray[np.intp]], cut: Cut, uncertainty: float
     ) -> ErrorCurve:
         """Return the curve of standard errors, with that of the threshold on top."""
-        if self.standard_error is not None:
-            return check_curve(self.standard_error, self.threshold_)
+        standard_error = self._in_force().standard_error
+        if standard_error is not None:
+            return check_curve(standard_error, self.threshold_)
         per_block = -(-CALIBRATION_ROWS // cut.n_blocks)
         rows = np.concatenate([block[:per_block] for block in blocks[: cut.n_blocks]])
         scores = self._ensemble.soft_scores(take_rows(sample.X, rows), n_jobs=self.n_jobs)
@@ -331,24 +332,24 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         cut: Cut,
         unit: str,
         n_classes: int,
-        params: list[str],
+        fit_params: list[str],
         curve: ErrorCurve,
         threshold: Any,
     ) -> dict[str, Any]:
         """Return the items that all runs of the promise share, and what this one estimated."""
-        given = self.standard_error
+        params = self._in_force()
         threshold = threshold if isinstance(threshold, str) else self.threshold_
         reach = curve.reach if n_classes == 2 else None
-        width = score_half_width(float(self.rho), reach)
+        width = score_half_width(float(params.rho), reach)
         return {
             **cut._asdict(),
             "block_size": cut.block_size,
             "unit": unit,
             "n_classes": n_classes,
-            "rho": float(self.rho),
+            "rho": float(params.rho),
             "threshold": threshold,
-            "fit_params": params,
-            "fixed_error": None if given is None else list(self.error_curve_),
+            "fit_params": fit_params,
+            "fixed_error": None if params.standard_error is None else list(self.error_curve_),
             "standard_error": curve.level,
             "least_error": curve.least_error(width),
             "reach": reach,

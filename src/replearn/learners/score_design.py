@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from replearn.binding.useful_blocks import rows_needed
+from replearn.binding import rows_needed
 from replearn.exceptions import NotCertifiedWarning, warn_user
-from replearn.guarantees import Certificate
-from replearn.guarantees.score import blocks_and_partitions
-from replearn.guarantees.steps import rounded_up
+from replearn.guarantees import Certificate, blocks_and_partitions, rounded_up
 from replearn.learners.decision_threshold import block_thresholds, known_threshold, prevalence
 from replearn.learners.inputs import base_estimator
 from replearn.learners.training import Sample, TrainedBlocks
@@ -29,26 +27,20 @@ class Cut(NamedTuple):
         return self.n // self.n_blocks
 
 
-def cut_for(sample: Sample, estimator: Any) -> Cut:
-    """Return how an estimator cuts a sample; sizes that do not fit are refused.
+def cut_for(sample: Sample, params: Any, n: int) -> Cut:
+    """Return how n rows of a sample are cut by the parameters in force.
 
     It depends on the number of rows, rho and the base estimator's parameters, never on the data.
     """
-    n = sample.n if estimator.sample_size is None else int(estimator.sample_size)
-    if sample.n < n:
-        raise ValueError(
-            f"sample_size={n} {sample.unit}, but the sample has {sample.n}: use the smallest "
-            "number among the labs."
-        )
-    need = rows_needed(base_estimator(estimator.estimator)) if sample.unit == "rows" else None
+    need = rows_needed(base_estimator(params.estimator)) if sample.unit == "rows" else None
     useful = 0 if need is None else need.useful
-    sizes = estimator.n_blocks, estimator.n_partitions
-    n_blocks, ways = blocks_and_partitions(n, float(estimator.rho), *sizes, useful)
+    sizes = params.n_blocks, params.n_partitions
+    n_blocks, ways = blocks_and_partitions(n, float(params.rho), *sizes, useful)
     if n < n_blocks:
         raise ValueError(
             f"n_blocks={n_blocks} blocks need as many {sample.unit}, but n_samples={n}."
         )
-    return Cut(n, n_blocks, ways, estimator.decimals)
+    return Cut(n, n_blocks, ways, params.decimals)
 
 
 class ScoreThreshold(NamedTuple):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr
 
-from replearn.bounds.score import sphere_peak
+from replearn.bounds import sphere_peak
 from replearn.execution import BlockEnsemble
 from replearn.learners.inputs import Precision, keyed_points
 from replearn.learners.rule import Decision, decide_between_two
@@ -82,7 +82,7 @@ def measure_scores(
     rows, owners = rows_of_first_blocks(blocks.first_partition)
     X = take_rows(blocks.sample.X, rows)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # whoever predicts hears them
+        warnings.simplefilter("ignore")  # predictions will show them
         scores, noise = fitted.votes_and_noise(X)
     first = scores[:, :n_blocks]
     own = first[np.arange(len(rows)), owners]

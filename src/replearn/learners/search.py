@@ -17,10 +17,14 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding.choices import certify_choice
-from replearn.binding.digests import Fingerprint
-from replearn.binding.estimator import bind_estimator
-from replearn.binding.useful_blocks import ConstantModels, find_constant, warn_if_all_constant
+from replearn.binding import (
+    ConstantModels,
+    Fingerprint,
+    bind_estimator,
+    certify_choice,
+    find_constant,
+    warn_if_all_constant,
+)
 from replearn.compat import HasMethods, Interval
 from replearn.execution import RunContext, accepts_context, fit_in_context
 from replearn.learners.agreement import (
@@ -106,10 +110,12 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
     refit : bool or estimator, default=True
         Train the chosen configuration on all rows. Any other estimator that has the parameters,
         itself or in its ``estimator``, is configured and trained instead.
-    sample_size : int, default=None
-        Rows that every run fits on, as a plan fixes them; None: all rows.
     shared_key : str, bytes, int or SharedKey, default=None
         All randomness; the same in both runs, fixed before the data.
+    plan : Plan, default=None
+        A plan shared between labs. It sets ``rho``, ``alpha``, ``beta``, and ``train_size`` or
+        ``cv`` and ``drift``, which must then keep their defaults here, and the number of rows: a
+        surplus is left out by key.
     n_jobs : int, default=None
         Number of joblib workers.
 
@@ -172,8 +178,8 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         drift=None,
         scoring="accuracy",
         refit=True,
-        sample_size=None,
         shared_key=None,
+        plan=None,
         n_jobs=None,
     ):
         self.estimator = estimator
@@ -187,8 +193,8 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         self.drift = drift
         self.scoring = scoring
         self.refit = refit
-        self.sample_size = sample_size
         self.shared_key = shared_key
+        self.plan = plan
         self.n_jobs = n_jobs
 
     @checked_fit
@@ -213,6 +219,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             The fitted search.
         """
         with all_or_nothing(self):
+            in_force = self._in_force()
             X = check_features(self, X, reset=True)
             key = self._key_for_fit()
             fingerprint = bind_estimator(self.estimator)
@@ -222,9 +229,11 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             X, codes, rows = self._planned_rows(X, codes)
             if rows is not None:
                 params = {name: in_order(value, rows, given) for name, value in params.items()}
-            errors_of = self._by_folds if self.train_size is None else self._by_trainings
-            if self.train_size is None:
-                warn_if_alpha_is_too_small(self.param_grid, len(codes), self.alpha, self.beta)
+            errors_of = self._by_folds if in_force.train_size is None else self._by_trainings
+            if in_force.train_size is None:
+                warn_if_alpha_is_too_small(
+                    self.param_grid, len(codes), in_force.alpha, in_force.beta
+                )
             order, self.cv_results_, self.n_splits_ = errors_of(X, codes, key, params, context)
             self._choose(X, codes, key, fingerprint)
             if self.refit:
@@ -263,8 +272,9 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         return found
 
     def _folds(self) -> Folds:
-        drift = None if self.drift is None else float(self.drift)
-        return Folds(int(self.cv), int(self.n_repeats), drift)
+        params = self._in_force()
+        drift = None if params.drift is None else float(params.drift)
+        return Folds(int(params.cv), int(params.n_repeats), drift)
 
     def _by_folds(
         self,
@@ -301,7 +311,8 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             given = ", ".join(for_folds)
             raise ValueError(f"{given} is for folds: leave it out, or leave train_size out.")
         grid = list(ParameterGrid(self.param_grid))
-        cut = cut_trainings(key, X, codes, self.train_size)
+        train_size = int(self._in_force().train_size)
+        cut = cut_trainings(key, X, codes, train_size)
         models = [seeded(self.estimator, key).set_params(**item) for item in grid]
         constant: list[ConstantModels | None] = []
 
@@ -310,7 +321,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
                 constant.append(find_constant(fitted, model, X, codes, cut[0].ravel()))
 
         errors = training_errors(models, X, codes, cut, key, self.n_jobs, look)
-        warn_if_all_constant(constant, self.estimator, self.train_size)
+        warn_if_all_constant(constant, self.estimator, train_size)
         order = key.child("rows").order(as_points(X), codes)
         return order, results_of_errors(grid, errors), len(cut[1])
 
@@ -323,7 +334,8 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         scores = self.cv_results_["mean_test_score"]
         names = [configuration_name(params) for params in grid]
         targets = self._targets()
-        if self.train_size is None:
+        train_size = self._in_force().train_size
+        if train_size is None:
             folds = self._folds()
             task = "search by folds"
             n_test = n // folds.folds
@@ -338,7 +350,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         else:
             task = "search"
             t = float(choice_scale(len(names), self.n_splits_, **targets))
-            design = {"train_size": int(self.train_size), "n_trainings": self.n_splits_}
+            design = {"train_size": int(train_size), "n_trainings": self.n_splits_}
         # theorem: search-blocks, search-trainings
         index, self.margin_ = choose_by_errors(1.0 - scores, names, sharpness=t, key=key)
         self.best_score_ = float(scores[index])

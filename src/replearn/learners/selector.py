@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding.choices import bind_candidates, certify_choice
+from replearn.binding import bind_candidates, certify_choice
 from replearn.compat import Interval
 from replearn.learners.inputs import all_or_nothing, check_labels, checked_fit
 from replearn.learners.single_rule import FollowsPlan, warn_if_not_certified
@@ -47,10 +47,11 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
     sharpness : float, default=None
         Scale of the errors against the shared random numbers; None: see
         `replearn.primitives.choice_scale`.
-    sample_size : int, default=None
-        Rows that every run fits on, as a plan fixes them; None: all rows.
     shared_key : str, bytes, int or SharedKey, default=None
         All randomness; the same in both runs, fixed before the data.
+    plan : Plan, default=None
+        A plan shared between labs. It sets ``rho``, ``alpha`` and ``beta``, which must then keep
+        their defaults here, and the number of rows: a surplus is left out by key.
 
     Attributes
     ----------
@@ -93,16 +94,16 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
         alpha=0.1,
         beta=0.05,
         sharpness=None,
-        sample_size=None,
         shared_key=None,
+        plan=None,
     ):
         self.candidates = candidates
         self.rho = rho
         self.alpha = alpha
         self.beta = beta
         self.sharpness = sharpness
-        self.sample_size = sample_size
         self.shared_key = shared_key
+        self.plan = plan
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike):

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.binding.digests import bind
+from replearn.binding import bind
 from replearn.compat import Interval, validate_data
-from replearn.guarantees.semi import selection_budget
+from replearn.guarantees import selection_budget
 from replearn.hypotheses import HypothesisClass, Stumps
 from replearn.learners.inputs import all_or_nothing, checked_fit
 from replearn.learners.single_rule import SingleRuleClassifier, warn_if_not_certified
@@ -40,10 +40,11 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         Scale of the errors against the shared random numbers; None: from the other parameters.
     classes : array-like, default=None
         The two labels; None: those in ``y``.
-    sample_size : int, default=None
-        Rows that every run fits on, as a plan fixes them; None: all rows.
     shared_key : str, bytes, int or SharedKey, default=None
         All randomness; the same in both runs, fixed before the data.
+    plan : Plan, default=None
+        A plan shared between labs. It sets ``rho``, ``alpha`` and ``beta``, which must then keep
+        their defaults here, and the number of rows: a surplus is left out by key.
 
     Attributes
     ----------
@@ -85,8 +86,8 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         candidates=None,
         sharpness=None,
         classes=None,
-        sample_size=None,
         shared_key=None,
+        plan=None,
     ):
         self.hypotheses = hypotheses
         self.rho = rho
@@ -95,8 +96,8 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         self.candidates = candidates
         self.sharpness = sharpness
         self.classes = classes
-        self.sample_size = sample_size
         self.shared_key = shared_key
+        self.plan = plan
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike, X_shared: Any = None):
@@ -122,12 +123,12 @@ class SemiReplicableClassifier(SingleRuleClassifier):
             key = self._key_for_fit()
             # theorem: semi-replicable (one candidate for each labelling of the pool)
             candidates, n_shared, d = self._candidates(X, X_shared)
-            alpha, beta = selection_budget(self.alpha, self.beta, n_shared, d)
+            targets = self._targets()
+            alpha, beta = selection_budget(targets["alpha"], targets["beta"], n_shared, d)
             t = self.sharpness
             if t is None:
-                rest = alpha or self.alpha / 2
-                t = choice_scale(len(candidates), len(y), self.rho, rest, beta)
-            targets = self._targets()
+                rest = alpha or targets["alpha"] / 2
+                t = choice_scale(len(candidates), len(y), targets["rho"], rest, beta)
             chosen = select_hypothesis(candidates, X, y, key=key, sharpness=t, **targets)
             self.hypothesis_ = chosen.candidate
             self.selection_ = chosen

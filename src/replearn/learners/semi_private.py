@@ -14,18 +14,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from replearn.binding.choices import pool_digest
-from replearn.binding.digests import bind
-from replearn.bounds.privacy import fewest_parts, release_threshold, run_failure
-from replearn.bounds.selection import selection_scale
+from replearn.binding import bind, pool_digest
+from replearn.bounds import fewest_parts, release_threshold, run_failure, selection_scale
 from replearn.compat import HasMethods, Interval, validate_data
 from replearn.exceptions import NotCertifiedWarning
-from replearn.guarantees import Certificate, Identity
-from replearn.guarantees.privacy import PrivateDesign, private_design
-from replearn.guarantees.request import plain_labels
-from replearn.guarantees.semi import selection_budget
-from replearn.hypotheses import Constant, Hypothesis, HypothesisClass, Stumps
-from replearn.hypotheses.hypothesis import canonical_text, hypothesis_from_dict
+from replearn.guarantees import (
+    Certificate,
+    Identity,
+    PrivateDesign,
+    plain_labels,
+    private_design,
+    selection_budget,
+)
+from replearn.hypotheses import (
+    Constant,
+    Hypothesis,
+    HypothesisClass,
+    Stumps,
+    canonical_text,
+    hypothesis_from_dict,
+)
 from replearn.learners.inputs import all_or_nothing, checked_fit
 from replearn.learners.single_rule import (
     COUNT,
@@ -34,8 +42,7 @@ from replearn.learners.single_rule import (
     check_two_labels,
     warn_if_not_certified,
 )
-from replearn.primitives import choose_by_errors, select_privately
-from replearn.primitives.candidates import error_counts, named_candidates
+from replearn.primitives import choose_by_errors, error_counts, named_candidates, select_privately
 from replearn.randomness import SharedKey
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -68,11 +75,13 @@ class SemiPrivateClassifier(SingleRuleClassifier):
         for the fewest rows.
     classes : array-like, default=None
         The two labels. None: those in ``y``, which is not private, and the certificate says so.
-    sample_size : int, default=None
-        Rows that are used, as a plan fixes them; None: all that can be cut into equal parts.
     shared_key : str, bytes, int or SharedKey, default=None
         Randomness of the replicable runs, which need not be secret. Cut and noise do not come from
         it: they are secret and fresh, so that fitting twice may give two rules.
+    plan : Plan, default=None
+        A plan shared between labs. It sets ``epsilon``, ``delta``, ``alpha``, ``beta``, ``n_keys``
+        and ``n_parts``, which must then keep their defaults here, and the number of rows: a surplus
+        is left out by key.
 
     Attributes
     ----------
@@ -124,8 +133,8 @@ class SemiPrivateClassifier(SingleRuleClassifier):
         n_keys=None,
         n_parts=None,
         classes=None,
-        sample_size=None,
         shared_key=None,
+        plan=None,
     ):
         self.hypotheses = hypotheses
         self.epsilon = epsilon
@@ -135,8 +144,8 @@ class SemiPrivateClassifier(SingleRuleClassifier):
         self.n_keys = n_keys
         self.n_parts = n_parts
         self.classes = classes
-        self.sample_size = sample_size
         self.shared_key = shared_key
+        self.plan = plan
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike, X_shared: Any = None):
@@ -157,6 +166,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
             The fitted estimator.
         """
         with all_or_nothing(self):
+            params = self._in_force()
             X = validate_data(self, X, reset=True, dtype=np.float64)
             codes, self.classes_ = check_two_labels(X, y, self.classes)
             cover = self._cover(X.shape[1], X_shared)
@@ -166,7 +176,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
             parts = cut_secretly(len(codes), design)
             rules = [canonical_text(rule) for rule in self._rules(cover, X, codes == 1, parts)]
             # theorem: private-selection
-            chosen = select_privately(rules, self.epsilon, self.delta)
+            chosen = select_privately(rules, params.epsilon, params.delta)
             self.released_ = chosen.item is not None
             self.noisy_count_ = chosen.noisy_count
             text = chosen.item if self.released_ else canonical_text(Constant(True))
@@ -188,30 +198,29 @@ class SemiPrivateClassifier(SingleRuleClassifier):
         hypotheses = Stumps(n_features) if self.hypotheses is None else self.hypotheses
         rules, names = named_candidates(hypotheses.cover(pool), None)
         d = hypotheses.vc_dimension
-        rest, beta = selection_budget(self.alpha, self.beta, len(pool), d)
-        return _Cover(rules, names, len(pool), d, rest or self.alpha / 2, beta)
+        params = self._in_force()
+        rest, beta = selection_budget(params.alpha, params.beta, len(pool), d)
+        return _Cover(rules, names, len(pool), d, rest or params.alpha / 2, beta)
 
     def _design(self, cover: _Cover | None, available: int) -> PrivateDesign:
         """Return keys and parts, which depend on no row, and the rows that there are for each."""
+        params = self._in_force()
         if cover is None:
-            level = release_threshold(self.epsilon, self.delta)
-            n_parts = fewest_parts(_KEYS, _RHO, level, self.epsilon, self.beta / 2)
+            level = release_threshold(params.epsilon, params.delta)
+            n_parts = fewest_parts(_KEYS, _RHO, level, params.epsilon, params.beta / 2)
             best = PrivateDesign(_KEYS, n_parts, 1)
         else:
             count = max(len(cover.rules), 2)
-            best = private_design(self.epsilon, self.delta, cover.rest, cover.beta, count)
-        n_keys = self.n_keys or best.n_keys
-        n_parts = self.n_parts or best.n_parts
-        size = available if self.sample_size is None else self.sample_size
-        if size > available:
-            raise ValueError(
-                f"sample_size={size} rows are planned, but the sample has {available}."
-            )
+            best = private_design(params.epsilon, params.delta, cover.rest, cover.beta, count)
+        n_keys = params.n_keys or best.n_keys
+        n_parts = params.n_parts or best.n_parts
+        size = self._n_planned(available)
         return PrivateDesign(n_keys, n_parts, size // (n_keys * n_parts))
 
     def _sharpness(self, cover: _Cover) -> float:
         """Return the scale at which a run is accurate, or nearly so if its part is too small."""
-        level = release_threshold(self.epsilon, self.delta)
+        params = self._in_force()
+        level = release_threshold(params.epsilon, params.delta)
         n_runs = self.n_keys_ * self.n_parts_
         beta = run_failure(cover.beta, n_runs, level)
         count = max(len(cover.rules), 2)
@@ -248,6 +257,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
                 "n_hypotheses": len(cover.rules),
                 "sharpness": float(self._sharpness(cover)),
             }
+        params = self._in_force()
         fingerprint = bind(self.hypotheses)
         pool = "" if cover is None else pool_digest(np.asarray(X_shared, dtype=np.float64))
         identity = Identity(
@@ -262,10 +272,10 @@ class SemiPrivateClassifier(SingleRuleClassifier):
             "n": self.n_keys_ * self.n_parts_ * self.part_size_,
             "n_keys": self.n_keys_,
             "n_parts": self.n_parts_,
-            "epsilon": float(self.epsilon),
-            "delta": float(self.delta),
-            "alpha": float(self.alpha),
-            "beta": float(self.beta),
+            "epsilon": float(params.epsilon),
+            "delta": float(params.delta),
+            "alpha": float(params.alpha),
+            "beta": float(params.beta),
             "public_classes": self.classes is not None,
             **accuracy,
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,14 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding.choices import certify_choice
-from replearn.binding.digests import Fingerprint
+from replearn.binding import Fingerprint, certify_choice
 from replearn.compat import Interval, validate_data
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.guarantees import Certificate, Plan
 from replearn.learners.fitted_state import FittedState
 from replearn.learners.inputs import check_labels
-from replearn.learners.planning import refuse_planned
+from replearn.learners.planning import changed_params, refuse_planned
 from replearn.primitives import sample_order
 from replearn.randomness import HoldsKey, SharedKey
 from replearn.tables import take_rows
@@ -27,68 +27,58 @@ COUNT = Interval(Integral, 1, None, closed="left")
 
 
 class FollowsPlan(FittedState, HoldsKey):
-    """Estimators that choose, built from a plan that two labs share.
+    """Estimators that choose; they may follow a plan that two labs share.
 
-    A subclass has the parameters ``rho``, ``alpha``, ``beta``, ``sample_size`` and ``shared_key``,
-    and fits on `_planned_rows`.
+    A subclass has the parameters ``shared_key`` and ``plan``, reads the parameters that a plan may
+    set from `_in_force`, and fits on `_planned_rows`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: [FRACTION] for name in ("rho", "alpha", "beta")},
-        "sample_size": [COUNT, None],
         "shared_key": [str, bytes, Integral, SharedKey, None],
+        "plan": [Plan, None],
     }
-    sample_size: int | None
     shared_key: Any
+    plan: Plan | None
 
-    @classmethod
-    def from_plan(cls, plan: Plan, *args: Any, **params: Any):
-        """Build an estimator that follows a plan shared between labs.
-
-        Every lab fits it on ``plan.n`` rows: a lab with more leaves the surplus out by key, a lab
-        with fewer cannot follow the plan.
-
-        Parameters
-        ----------
-        plan : Plan
-            From `replearn.plan`; fixes rho, alpha, beta, the rows and the rest of the design.
-        *args
-            What the estimator takes first: an estimator, hypotheses, candidates.
-        **params
-            Other parameters: ``shared_key``, ``n_jobs``.
-
-        Returns
-        -------
-        object
-            The estimator, not yet fitted.
-        """
-        if cls.__name__ not in plan.learners:
+    def _in_force(self: Any) -> SimpleNamespace:
+        """Return all parameters; those that the plan sets have its values."""
+        params = self.get_params(deep=False)
+        if self.plan is None:
+            return SimpleNamespace(**params)
+        if not {kind.__name__ for kind in type(self).__mro__}.intersection(self.plan.learners):
             raise ValueError(
-                f"this plan is for {' or '.join(plan.learners)}, not for {cls.__name__}."
+                f"plan is for {' or '.join(self.plan.learners)}, not for {type(self).__name__}."
             )
-        settings = {**plan.settings, "sample_size": plan.n}
-        refuse_planned([name for name in params if name in settings])
-        return cls(*args, **settings, **params)
+        refuse_planned(changed_params(self, self.plan.settings))
+        return SimpleNamespace(**(params | self.plan.settings))
+
+    def _n_planned(self, available: int, unit: str = "rows") -> int:
+        """Return the number of rows (or groups) to fit on, of those that are available."""
+        if self.plan is None:
+            return available
+        self._in_force()  # another estimator's plan is said to be one
+        if available < self.plan.n:
+            raise ValueError(
+                f"plan needs n={self.plan.n} {unit}, but the sample has {available}. Make a plan "
+                "for the smallest sample among the labs."
+            )
+        return self.plan.n
 
     def _targets(self) -> dict[str, float]:
         """Return the targets: rho, alpha and beta, and gamma if the estimator has one."""
+        params = vars(self._in_force())
         names = ("rho", "gamma", "alpha", "beta")
-        return {name: float(getattr(self, name)) for name in names if hasattr(self, name)}
+        return {name: float(params[name]) for name in names if name in params}
 
     def _planned_rows(self, X: Any, codes: NDArray[Any]) -> tuple[Any, NDArray[Any], Any]:
         """Return the rows to fit on with their labels, and their indices; None: all of them.
 
         The order is the sample's own: two labs keep independent rows, as every proof assumes.
         """
-        size = self.sample_size
-        available = len(codes)
-        if size is None or available == size:
+        size = self._n_planned(len(codes))
+        if size == len(codes):
             return X, codes, None
-        if available < size:
-            raise ValueError(
-                f"sample_size={size} rows are planned, but the sample has {available}. Make a plan "
-                "for the smallest sample among the labs."
-            )
         rows = sample_order(self._key().child("surplus"), X, codes)[:size]
         return take_rows(X, rows), codes[rows], rows
 

@@ -9,15 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.binding.digests import bind
-from replearn.bounds.thresholds import threshold_error_tail, threshold_flip_bound, threshold_scale
+from replearn.binding import bind
+from replearn.bounds import threshold_error_tail, threshold_flip_bound, threshold_scale
 from replearn.compat import Interval, StrOptions
 from replearn.hypotheses import Hypothesis, make_box
 from replearn.learners.inputs import all_or_nothing, checked_fit
 from replearn.learners.single_rule import FRACTION, SingleRuleClassifier, warn_if_not_certified
-from replearn.primitives.quantiles import Cuts, cuts_of_sample, draw_level
+from replearn.primitives import Cuts, cuts_of_sample, draw_level
 from replearn.randomness import SharedKey
-from replearn.records.search import bisect
+from replearn.records import bisect
 
 _HALVINGS = 60
 
@@ -45,10 +45,12 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         Scale of the errors against the shared random numbers; None: from the other parameters.
     classes : array-like, default=None
         The two labels; None: those in ``y``.
-    sample_size : int, default=None
-        Rows that every run fits on, as a plan fixes them; None: all rows.
     shared_key : str, bytes, int or SharedKey, default=None
         All randomness; the same in both runs, fixed before the data.
+    plan : Plan, default=None
+        A plan shared between labs. It sets ``rho``, ``gamma``, ``alpha``, ``beta`` and
+        ``direction``, which must then keep their defaults here, and the number of rows: a surplus
+        is left out by key.
 
     Attributes
     ----------
@@ -93,8 +95,8 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         direction="both",
         sharpness=None,
         classes=None,
-        sample_size=None,
         shared_key=None,
+        plan=None,
     ):
         self.rho = rho
         self.gamma = gamma
@@ -104,8 +106,8 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         self.direction = direction
         self.sharpness = sharpness
         self.classes = classes
-        self.sample_size = sample_size
         self.shared_key = shared_key
+        self.plan = plan
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike):
@@ -124,19 +126,20 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
             The fitted estimator.
         """
         with all_or_nothing(self):
+            params = self._in_force()
             X, y = self._check_rows(X, y)
             feature = self._column(X.shape[1])
             key = self._key_for_fit()
-            n_directions = 2 if self.direction == "both" else 1
-            t = self.sharpness
+            n_directions = 2 if params.direction == "both" else 1
+            t = params.sharpness
             if t is None:
-                t = level_scale(len(y), self.rho, self.gamma, self.alpha, self.beta, n_directions)
+                t = level_scale(len(y), **self._targets(), n_directions=n_directions)
             # theorem: thresholds-proper (a level drawn by errors, the cut nearest to it)
             cuts = cuts_of_sample(X[:, feature], y)
-            self.level_, self.threshold_, direction = draw_cut(cuts, t, self.direction, key)
+            self.level_, self.threshold_, direction = draw_cut(cuts, t, params.direction, key)
             self.hypothesis_ = threshold_rule(feature, self.threshold_, direction)
             shared = {"sharpness": float(t), "n_directions": n_directions, "feature": feature}
-            self._certify("thresholds", X, y, bind(self.direction), **shared)
+            self._certify("thresholds", X, y, bind(params.direction), **shared)
         warn_if_not_certified(self.certificate_)
         return self
 

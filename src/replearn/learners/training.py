@@ -13,9 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.binding.digests import Fingerprint
-from replearn.binding.estimator import block_condition
-from replearn.binding.useful_blocks import PROBES, warn_if_constant
+from replearn.binding import PROBES, Fingerprint, block_condition, warn_if_constant
 from replearn.execution import RunContext, fit_blocks, make_blocks
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.tables import take_rows

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from replearn.binding.useful_blocks import says_it_is_poor
+from replearn.binding import says_it_is_poor
 from replearn.exceptions import UsefulnessWarning, warn_user
 
 Floats = NDArray[np.float64]

@@ -16,17 +16,22 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from replearn.bounds import ThresholdLaw, flip_estimate, flip_limits, flip_rate_limit
-from replearn.bounds.class_flips import (
+from replearn.bounds import (
+    LAW_BITS,
+    ThresholdLaw,
+    average_flip_estimate,
+    block_disagreement,
     class_flip_estimate,
     class_flip_limits,
     class_prediction_chances,
     class_predictions,
+    class_weights,
+    flip_estimate,
+    flip_limits,
+    flip_rate_limit,
+    joint_variance,
+    soft_flip_limits,
 )
-from replearn.bounds.foreseen import average_flip_estimate, joint_variance
-from replearn.bounds.fresh import block_disagreement, soft_flip_limits
-from replearn.bounds.laws import LAW_BITS
-from replearn.bounds.multiclass import class_weights
 from replearn.execution import MIN_ROWS_PER_TASK, BlockEnsemble, side_by_side
 from replearn.guarantees import Design
 from replearn.heavy import HeavyPoints, fit_heavy, with_flips
@@ -40,8 +45,7 @@ from replearn.learners.usefulness import (
     usefulness,
     without_own_block,
 )
-from replearn.randomness import Points, SharedKey, as_points
-from replearn.randomness.columns import read_once
+from replearn.randomness import Points, SharedKey, as_points, read_once
 from replearn.tables import n_rows, take_rows
 
 Floats = NDArray[np.float64]
@@ -290,7 +294,7 @@ def partition_variance(
     if design.n_partitions == 1 or panel.n_classes > 2:
         return 1.0
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # whoever predicts hears them
+        warnings.simplefilter("ignore")  # predictions will show them
         try:
             votes = _voting_method(panel, design)(rows, n_jobs=n_jobs)
         except Exception:
@@ -309,7 +313,7 @@ def measure_votes(vote: FittedVote, blocks: TrainedBlocks) -> Usefulness | None:
     rows, owners = rows_of_first_blocks(blocks.first_partition)
     X = take_rows(blocks.sample.X, rows)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # whoever predicts hears them
+        warnings.simplefilter("ignore")  # predictions will show them
         try:
             totals = _class_totals(vote, 0, design.n_blocks, X)
             own = np.empty_like(totals)

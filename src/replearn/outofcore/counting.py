@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.heavy.counting import INDEX_KEY, PointIndex, count_points
+from replearn.heavy import INDEX_KEY, PointIndex, count_points
 from replearn.outofcore.folders import Folder
 from replearn.outofcore.ordering import Order, gather, kept_rows, write_by_bucket
 from replearn.outofcore.pieces import container_of

@@ -18,37 +18,41 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from replearn.binding.digests import Fingerprint
-from replearn.binding.estimator import bind_estimator, blocks_to_check, refit_condition
-from replearn.binding.marks import say_conditions, say_mark
-from replearn.binding.point_masses import EQUAL_ROWS, refuted_by_pairs, without_masses
-from replearn.binding.schema import describe_points, rows_sketched
-from replearn.binding.useful_blocks import PROBES, constant_models, warn_of_constant
+from replearn.binding import (
+    EQUAL_ROWS,
+    PROBES,
+    Fingerprint,
+    bind_estimator,
+    blocks_to_check,
+    constant_models,
+    describe_points,
+    refit_condition,
+    refuted_by_pairs,
+    rows_sketched,
+    say_conditions,
+    say_mark,
+    warn_of_constant,
+    without_masses,
+)
 from replearn.execution import keyed_seeds, random_state_names
 from replearn.guarantees import Certificate, Identity, Plan
-from replearn.heavy.counting import INDEX_KEY
-from replearn.heavy.stage import HeavyPoints, heavy_from_counts
-from replearn.heavy.view import fewest_remembered
-from replearn.learners import PointwiseReplicableClassifier
-from replearn.learners.decision_threshold import (
-    block_thresholds,
-    known_threshold,
-    split_threshold,
-    with_threshold,
-)
-from replearn.learners.inputs import (
+from replearn.heavy import INDEX_KEY, HeavyPoints, fewest_remembered, heavy_from_counts
+from replearn.learners import (
+    PointwiseReplicableClassifier,
     all_or_nothing,
     base_estimator,
+    block_thresholds,
     check_base,
     check_features,
     float_precision,
-)
-from replearn.learners.planning import (
     identity_of,
+    known_threshold,
     plan_in_force,
     plan_request,
     requested_classes,
+    split_threshold,
     warn_if_blocks_cannot_learn,
+    with_threshold,
 )
 from replearn.outofcore.counting import (
     count_bucket,
@@ -66,7 +70,7 @@ from replearn.outofcore.ordering import Order, bucket_bits
 from replearn.outofcore.routing import Cut, Training, read_block, read_first_rows
 from replearn.outofcore.sources import open_rows
 from replearn.outofcore.table import LabelledRows, read_kept, write_kept
-from replearn.persistence.block_folder import library_versions
+from replearn.persistence import library_versions
 from replearn.randomness import SharedKey
 from replearn.tables import slice_rows
 
@@ -74,7 +78,7 @@ FIRST = "kept/first"
 
 
 class Counted(NamedTuple):
-    """How many rows a sample has: all that a plan asks of it."""
+    """How many rows a sample has: all that a plan needs."""
 
     n: int
     unit: str = "rows"

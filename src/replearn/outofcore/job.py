@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.guarantees import Plan
-from replearn.learners.inputs import check_labels, refuse_one_class
+from replearn.learners import check_labels, refuse_one_class
 from replearn.outofcore.engines import Engine
 from replearn.outofcore.folders import Folder
 from replearn.outofcore.ordering import Order, bucket_bits, find_cuts, hash_piece, rank_bucket
@@ -23,7 +23,7 @@ from replearn.outofcore.routing import Cut, Training, route_piece, train_block
 from replearn.outofcore.sources import Rows
 from replearn.outofcore.table import PIECES, Table, label_file
 from replearn.randomness import SharedKey
-from replearn.records.json import differences, other_work
+from replearn.records import differences, other_work
 
 
 @dataclass

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.binding.marks import (
+from replearn.binding import (
     MAX_ORTHOGONAL,
     MIN_ROWS,
     is_long,

@@ -16,12 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
 
-from replearn.execution.fitting import Block, fit_one_block
-from replearn.execution.plugins import fit_functions
-from replearn.execution.runtime import no_autologging
+from replearn.execution import Block, fit_functions, fit_one_block, no_autologging
 from replearn.outofcore.ordering import CELL_BITS, Order, Ranks, kept_indices, ranks_of_piece
 from replearn.outofcore.table import CODE, LabelledRows, Table
-from replearn.persistence.block_folder import block_from_bytes, block_to_bytes
+from replearn.persistence import block_from_bytes, block_to_bytes
 
 RANK = "__rank__"
 

@@ -17,7 +17,7 @@ from replearn.outofcore.folders import Folder
 from replearn.outofcore.pieces import container_of
 from replearn.outofcore.sources import open_rows
 from replearn.randomness import SharedKey, as_points
-from replearn.records.checks import check_count
+from replearn.records import check_count
 
 
 def sample_files(

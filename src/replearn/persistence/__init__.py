@@ -3,7 +3,12 @@
 from replearn.persistence._container import ModelFileError
 from replearn.persistence._parts import check_savable
 from replearn.persistence._trust import why_not_packed
-from replearn.persistence.block_folder import resumable
+from replearn.persistence.block_folder import (
+    block_from_bytes,
+    block_to_bytes,
+    library_versions,
+    resumable,
+)
 from replearn.persistence.model_file import ModelDescription, describe, load, save
 
 __all__ = [

@@ -13,7 +13,7 @@ import io
 import zipfile
 from typing import Any
 
-from replearn.records.json import digest_of, pretty_json, read_object
+from replearn.records import digest_of, pretty_json, read_object
 
 FORMAT = "replearn-model"
 FORMAT_VERSION = 3

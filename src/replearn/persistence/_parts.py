@@ -16,10 +16,10 @@ import replearn.hypotheses
 from replearn.bounds import ThresholdLaw
 from replearn.guarantees import Certificate, Plan
 from replearn.hypotheses import FiniteClass, Hypothesis, HypothesisClass, hypothesis_from_dict
-from replearn.learners.fitted_state import FittedState
+from replearn.learners import FittedState
 from replearn.persistence._container import ModelFileError
 from replearn.randomness import SharedKey
-from replearn.records.json import canonical_json, pretty_json, read_object
+from replearn.records import canonical_json, pretty_json, read_object
 
 OWN_TYPES = (
     "replearn.execution.constant.ConstantVote",

@@ -7,9 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from replearn import learners
-from replearn.learners.fitted_state import FittedState
-from replearn.learners.incumbent_chain import Chain, Retraining
-from replearn.learners.usefulness import Usefulness
+from replearn.learners import Chain, FittedState, Retraining, Usefulness
 from replearn.persistence._container import ModelFileError
 from replearn.persistence._parts import as_document, check_savable, read_document
 from replearn.primitives import Selection

@@ -20,13 +20,13 @@ import sklearn
 from numpy.typing import NDArray
 
 from replearn._version import __version__
-from replearn.binding.estimator import describe_estimator
+from replearn.binding import describe_estimator
 from replearn.execution import RunContext
 from replearn.persistence._container import PACKED, SKOPS
 from replearn.persistence._parts import check_savable
 from replearn.persistence._trust import check_types, dump, load_trusted
 from replearn.randomness import SharedKey, as_points
-from replearn.records.json import (
+from replearn.records import (
     claim_folder,
     differences,
     digest_of,

@@ -20,8 +20,8 @@ from replearn.persistence._container import ModelFileError, pack, unpack
 from replearn.persistence._parts import read_document
 from replearn.persistence._state import estimator_class, put_together, take_apart
 from replearn.persistence._trust import dump, load_trusted, untrusted_types
-from replearn.randomness import ENCODING_VERSION, SharedKey, key_or_default
-from replearn.records.json import write_bytes_atomically
+from replearn.randomness import ENCODING_VERSION, SharedKey, key_or_default, warn_if_weak
+from replearn.records import write_bytes_atomically
 
 _N_PROBES = 4
 
@@ -77,7 +77,7 @@ def save(
         Usually ends in ``.replearn``.
     include_key : bool, default=False
         Whether to store the shared key. By default only its fingerprint is stored, and `load`
-        needs the key.
+        needs the key; `WeakKeyWarning` says if it can be guessed from the fingerprint.
     notes : dict, default=None
         JSON values to store with the model; `describe` returns them.
 
@@ -119,6 +119,8 @@ def save(
     }
     content = pack(manifest, dump(rest))
     _check_loads(content, model, key)
+    if not include_key:
+        warn_if_weak(model.shared_key)
     write_bytes_atomically(path, content)
 
 

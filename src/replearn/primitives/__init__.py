@@ -4,8 +4,15 @@ Each returns a frozen result with its certificate, and keys its random numbers b
 belong to, never by a position in a stream.
 """
 
-from replearn.bounds.coins import smallest_throws
-from replearn.primitives.candidates import Choice, names_digest, sample_key, sample_order
+from replearn.bounds import smallest_throws
+from replearn.primitives.candidates import (
+    Choice,
+    error_counts,
+    named_candidates,
+    names_digest,
+    sample_key,
+    sample_order,
+)
 from replearn.primitives.coins import (
     CoinDecision,
     below_levels,

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.guarantees import Certificate
-from replearn.hypotheses import Cover, Hypothesis, Rules
-from replearn.hypotheses.hypothesis import canonical_text
+from replearn.hypotheses import Cover, Hypothesis, Rules, canonical_text
 from replearn.randomness import Points, SharedKey, as_points
-from replearn.records.checks import check_fraction
+from replearn.records import check_fraction
 from replearn.tables import n_rows, row_chunks, slice_rows
 
 # Rows that all candidates predict at a time; a matrix is read in blocks of so many cells.

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.bounds.coins import CoinLaw, coin_law
-from replearn.bounds.laws import LAW_BITS
+from replearn.bounds import LAW_BITS, CoinLaw, coin_law
 from replearn.guarantees import Certificate, certify
 from replearn.randomness import SharedKey
-from replearn.records.checks import check_fraction, if_given
+from replearn.records import check_fraction, if_given
 
 _UNIFORM_BITS = 53
 

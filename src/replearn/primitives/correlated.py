@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds.multiclass import log_weight_agreement
+from replearn.bounds import log_weight_agreement
 from replearn.guarantees import Certificate, certify
 from replearn.primitives.candidates import row_bytes
 from replearn.randomness import Points, SharedKey, as_points

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds.finite_class import order_width, smallest_sample_amplified
+from replearn.bounds import order_width, smallest_sample_amplified
 from replearn.guarantees import certify
 from replearn.primitives.candidates import (
     Choice,
@@ -27,8 +27,7 @@ from replearn.primitives.candidates import (
     requested,
     sample_order,
 )
-from replearn.randomness import Points, SharedKey
-from replearn.randomness.hashing import gumbel_from_hashes
+from replearn.randomness import Points, SharedKey, gumbel_from_hashes
 from replearn.tables import n_rows, row_chunks, take_rows
 
 # A matrix of predictions is hashed in pieces of so many cells.

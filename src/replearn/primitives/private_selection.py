@@ -12,8 +12,8 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from replearn.bounds.privacy import release_threshold
-from replearn.records.checks import check_count, check_positive
+from replearn.bounds import release_threshold
+from replearn.records import check_count, check_positive
 
 MECHANISM = "discrete Laplace noise on counts and a release threshold (OpenDP)"
 

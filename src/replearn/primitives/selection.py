@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.bounds.selection import (
+from replearn.bounds import (
     selection_agreement,
     selection_error_tail_sampled,
     selection_scale,
@@ -30,8 +30,7 @@ from replearn.primitives.candidates import (
     names_digest,
     requested,
 )
-from replearn.randomness import SharedKey
-from replearn.randomness.hashing import gumbel_from_hashes
+from replearn.randomness import SharedKey, gumbel_from_hashes
 
 # All keyed Gumbels lie between these numbers: 52-bit uniforms.
 _LARGEST = float(gumbel_from_hashes(np.array([2**64 - 1], dtype=np.uint64))[0])
@@ -79,7 +78,7 @@ def choice_scale(n_hypotheses: int, m: int, rho: float, alpha: float, beta: floa
     """Return the sharpness of the selection, from the request and the number of rows alone.
 
     The largest one that keeps rho when that is accurate enough: the budget is spent on accuracy.
-    Otherwise none keeps both promises, and the result is what (alpha, beta) asks for.
+    Otherwise none keeps both promises, and the result is what (alpha, beta) needs.
 
     Parameters
     ----------

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.bounds.laws import uniform_law
-from replearn.bounds.signs import (
+from replearn.bounds import (
     joint_groups,
     joint_sign_flip_bound,
     sign_flip_bound,
     sign_width,
+    uniform_law,
 )
 from replearn.guarantees import Certificate, certify
 from replearn.primitives.coins import below_levels, coin_names, heads_of
 from replearn.primitives.correlated import sample_correlated
 from replearn.randomness import SharedKey
-from replearn.records.checks import check_choice, check_fraction, if_given
+from replearn.records import check_choice, check_fraction, if_given
 
 _METHODS = ("auto", "thresholds", "joint")
 

@@ -1,6 +1,12 @@
 """Shared randomness: keys, canonical encoding of points, keyed hash."""
 
-from replearn.randomness.held import HoldsKey, key_or_default
+from replearn.randomness.columns import (
+    pandas_columns,
+    pandas_names,
+    read_once,
+)
+from replearn.randomness.hashing import gumbel_from_hashes
+from replearn.randomness.held import HoldsKey, key_or_default, warn_if_weak
 from replearn.randomness.key import SharedKey
 from replearn.randomness.kinds import ENCODING_VERSION, Kind
 from replearn.randomness.points import Points, as_points
@@ -13,4 +19,5 @@ __all__ = [
     "SharedKey",
     "as_points",
     "key_or_default",
+    "warn_if_weak",
 ]

@@ -267,6 +267,8 @@ class ArraySource:
 
 
 # -- columns of a pandas frame without a series each; held: a frame, its columns, their names ------
+# A context and no argument: the frame reaches its readers (checks of X, `Predictor.prepare` of all
+# plug-ins, `as_points`) through calls that take any table, and base estimators must get the frame.
 _HELD: ContextVar[tuple[Any, list[Any], list[Any]] | None] = ContextVar("columns", default=None)
 
 

@@ -165,6 +165,12 @@ def hash_occurrences(sip_key: bytes, content: Hashes, numbers: Hashes | None = N
     return numbers
 
 
+MIN_CHARACTERS = 20
+"""A shorter text has fewer than 128 bits, even if its characters were drawn at random."""
+
+MIN_INTEGER_BITS = 112
+"""An integer without more bits was not drawn from 128 bits, or with probability 2**-16."""
+
 EXPORT_PREFIX = "rk1-"
 _EXPORTED = re.compile(r"rk1-([0-9a-f]{32})-([0-9a-f]{8})")
 
@@ -213,6 +219,23 @@ def _read_export(text: str) -> bytes:
             "this one was mistyped or cut"
         )
     return secret
+
+
+def is_weak(value: Any) -> bool:
+    """Whether a key surely has fewer than 128 bits that an outsider cannot guess.
+
+    So is a text of fewer than 20 characters (a keyboard has 95), fewer than 16 bytes, and an
+    integer below 2**112 (of random numbers of 128 bits one in 65,536 is). A longer text may be weak
+    as well; nobody can tell.
+
+    >>> is_weak("trial-2026"), is_weak(7), is_weak(b"0" * 16), is_weak(2**127)
+    (True, True, False, False)
+    """
+    if isinstance(value, str):
+        return len(value) < MIN_CHARACTERS
+    if isinstance(value, bytes):
+        return len(value) < KEY_BYTES
+    return operator.index(value).bit_length() <= MIN_INTEGER_BITS
 
 
 def check_digits(secret: bytes) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from replearn.exceptions import PublicKeyWarning, warn_user
+from replearn.exceptions import PublicKeyWarning, WeakKeyWarning, warn_user
 from replearn.randomness.hashing import EXPORT_PREFIX
 from replearn.randomness.key import SharedKey
 
@@ -21,6 +21,21 @@ def key_or_default(value: Any) -> SharedKey:
     (True, True)
     """
     return SharedKey(DEFAULT_KEY if value is None else value)
+
+
+def warn_if_weak(value: Any) -> None:
+    """Warn that a parameter ``shared_key`` can be guessed from the fingerprint that is published.
+
+    Nothing is said of None, the public default key: ``fit`` has warned of it.
+    """
+    if value is None or not (key := SharedKey(value)).is_weak:
+        return
+    warn_user(
+        f"the key {key.fingerprint} was made of a short text or a small number: whoever reads the "
+        "fingerprint can guess it, and compute every threshold. Use SharedKey.generate() (on the "
+        "command line: replearn key new); if the key is public on purpose, ignore WeakKeyWarning.",
+        WeakKeyWarning,
+    )
 
 
 class HoldsKey:

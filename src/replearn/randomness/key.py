@@ -26,6 +26,7 @@ from replearn.randomness.hashing import (
     hash_occurrences,
     hash_points,
     hash_with_labels,
+    is_weak,
     label_cells,
     secret_of,
     uniforms_in_place,
@@ -65,20 +66,22 @@ class SharedKey:
     True
     """
 
-    __slots__ = ("_pickles", "_secret")
+    __slots__ = ("_pickles", "_secret", "_weak")
     _secret: bytes
     _pickles: bool
+    _weak: bool
 
     def __init__(self, value: str | bytes | int | SharedKey) -> None:
         if isinstance(value, SharedKey):
-            self._set(value._secret, value._pickles)
+            self._set(value._secret, value._pickles, value._weak)
         else:
             exported = isinstance(value, str) and value.startswith(EXPORT_PREFIX)
-            self._set(secret_of(value), not exported)
+            self._set(secret_of(value), not exported, is_weak(value))
 
-    def _set(self, secret: bytes, pickles: bool) -> None:
+    def _set(self, secret: bytes, pickles: bool, weak: bool) -> None:
         object.__setattr__(self, "_secret", secret)
         object.__setattr__(self, "_pickles", pickles)
+        object.__setattr__(self, "_weak", weak)
 
     @classmethod
     def generate(cls) -> SharedKey:
@@ -92,9 +95,9 @@ class SharedKey:
         return cls._of_secret(secrets.token_bytes(KEY_BYTES), pickles=False)
 
     @classmethod
-    def _of_secret(cls, secret: bytes, pickles: bool) -> SharedKey:
+    def _of_secret(cls, secret: bytes, pickles: bool, weak: bool = False) -> SharedKey:
         key = object.__new__(cls)
-        key._set(secret, pickles)
+        key._set(secret, pickles, weak)
         return key
 
     def allow_pickle(self) -> SharedKey:
@@ -107,7 +110,7 @@ class SharedKey:
         >>> pickle.loads(pickle.dumps(key)) == key
         True
         """
-        return self._of_secret(self._secret, pickles=True)
+        return self._of_secret(self._secret, pickles=True, weak=self._weak)
 
     def export(self) -> str:
         """Return the key as text, with check digits; ``SharedKey(text)`` reads it back.
@@ -119,6 +122,17 @@ class SharedKey:
         True
         """
         return f"{EXPORT_PREFIX}{self._secret.hex()}-{check_digits(self._secret)}"
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether the key was made of a short text or a small number, and so can be guessed.
+
+        Examples
+        --------
+        >>> SharedKey("trial-2026").is_weak, SharedKey.generate().is_weak
+        (True, False)
+        """
+        return self._weak
 
     @property
     def fingerprint(self) -> str:
@@ -140,7 +154,7 @@ class SharedKey:
         False
         """
         secret = derive(self._secret, Purpose.CHILD, framed(purpose, "purpose"))
-        return self._of_secret(secret, self._pickles)
+        return self._of_secret(secret, self._pickles, self._weak)
 
     def seed_for(self, *label: str | int | bytes) -> int:
         """Return a seed from 0 to 2**32 - 1 for something that wants a generator of its own.
@@ -310,7 +324,7 @@ class SharedKey:
     def __deepcopy__(self, memo: object) -> SharedKey:
         return self
 
-    def __reduce__(self) -> tuple[Any, tuple[bytes, bool]]:
+    def __reduce__(self) -> tuple[Any, tuple[bytes, bool, bool]]:
         if not self._pickles:
             warnings.warn(
                 f"the secret key {self.fingerprint} is being pickled, readable by whoever gets the "
@@ -320,4 +334,4 @@ class SharedKey:
                 SecretKeyWarning,
                 stacklevel=2,
             )
-        return SharedKey._of_secret, (self._secret, self._pickles)
+        return SharedKey._of_secret, (self._secret, self._pickles, self._weak)

@@ -1,5 +1,5 @@
 """JSON, atomic files, checks of arguments, searches and text: what every package needs."""
 
-import lazy_loader as lazy
+from replearn._lazy import attach_stub
 
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

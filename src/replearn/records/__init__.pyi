@@ -1,19 +1,67 @@
-from .checks import check_choice, check_count, check_fraction, check_positive
-from .json import pretty_json, read_object, write_atomically, write_bytes_atomically
-from .search import bisect, require_integer, smallest_integer
-from .text import two_columns
+from .checks import (
+    check_choice,
+    check_count,
+    check_counts,
+    check_fraction,
+    check_fractions,
+    check_number,
+    check_positive,
+    if_given,
+)
+from .json import (
+    Reader,
+    canonical_json,
+    check_format,
+    claim_folder,
+    differences,
+    digest_of,
+    other_work,
+    pretty_json,
+    read_flat,
+    read_manifest,
+    read_object,
+    refuse_differences,
+    seal,
+    unseal,
+    write_atomically,
+    write_bytes_atomically,
+)
+from .search import bisect, geometric_mean, require_integer, require_pair, smallest_integer
+from .text import aligned, html_table, html_text, two_columns, visible
 
 __all__ = [
+    "Reader",
+    "aligned",
     "bisect",
+    "canonical_json",
     "check_choice",
     "check_count",
+    "check_counts",
+    "check_format",
     "check_fraction",
+    "check_fractions",
+    "check_number",
     "check_positive",
+    "claim_folder",
+    "differences",
+    "digest_of",
+    "geometric_mean",
+    "html_table",
+    "html_text",
+    "if_given",
+    "other_work",
     "pretty_json",
+    "read_flat",
+    "read_manifest",
     "read_object",
+    "refuse_differences",
     "require_integer",
+    "require_pair",
+    "seal",
     "smallest_integer",
     "two_columns",
+    "unseal",
+    "visible",
     "write_atomically",
     "write_bytes_atomically",
 ]

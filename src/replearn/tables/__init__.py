@@ -1,25 +1,5 @@
 """Frames, arrays and files in one shape."""
 
-from replearn.tables.rows import (
-    copy_rows,
-    data_digest,
-    is_frame,
-    is_sparse,
-    n_rows,
-    pad_rows,
-    row_chunks,
-    slice_rows,
-    take_rows,
-)
+from replearn._lazy import attach_stub
 
-__all__ = [
-    "copy_rows",
-    "data_digest",
-    "is_frame",
-    "is_sparse",
-    "n_rows",
-    "pad_rows",
-    "row_chunks",
-    "slice_rows",
-    "take_rows",
-]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from replearn.records.text import aligned
+from replearn.records import aligned
 from replearn.tables._address_space import check_address_space
 from replearn.tables._text_files import (
     TableFileError,

@@ -14,8 +14,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from replearn.bounds.numeric import binomial_limits
-from replearn.records.checks import check_count, check_fraction
+from replearn.bounds import binomial_limits
+from replearn.records import check_count, check_fraction
 
 
 @dataclass(frozen=True)

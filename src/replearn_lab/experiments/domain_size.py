@@ -27,7 +27,7 @@ def draw_rows(rng: np.random.Generator, n: int) -> Any:
 def measure(bench: Bench, *, n: int, sizes: list[int], pairs: int, points: int) -> Numbers:
     """For each size of the imagined sample: disagreement on it, and on the real domain."""
     planned = plan(n=n, n_blocks=N_BLOCKS, n_partitions=1, classes=[0, 1])
-    learn = keyed(PointwiseReplicableClassifier.from_plan(planned, MedianCut()))
+    learn = keyed(PointwiseReplicableClassifier(MedianCut(), plan=planned))
     fresh, _ = draw_rows(bench.rng("points"), points)
     rows = []
     for size in sizes:
