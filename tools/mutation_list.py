@@ -343,6 +343,6 @@ MUTATIONS: list[Mutation] = [
     *CERTIFICATES,
     *BINDING,
     *PLANS,
-    *AUDIT,
     *INCUMBENT,
+    *AUDIT,
 ]

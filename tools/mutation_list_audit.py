@@ -54,7 +54,7 @@ AUDIT = [
         "audit: contenders that were left out are not named",
         "replearn.auditing._audit._not_measured",
         body("return ()"),
-        "tests/auditing/test_budget.py::test_the_dearest_contender_between_is_left_out",
+        "tests/auditing/test_budget.py::test_the_dearest_contender_is_left_out",
     ),
     _m(
         "audit: every difference of a rounded value counts as a change",

@@ -13,6 +13,18 @@ KEPT = "tests/learners/test_incumbent.py"
 
 BINDING = [
     _m(
+        "votes compared without a union over the rows",
+        "replearn.guarantees.block_votes.compare_votes",
+        change("values * len(shared) <= delta", "values <= delta * len(shared)"),
+        "tests/guarantees/test_block_votes.py::test_labs_that_share_everything_are_comparable",
+    ),
+    _m(
+        "votes of another run taken as evidence",
+        "replearn.guarantees.comparison._compare_votes",
+        condition("strange", "False"),
+        "tests/guarantees/test_block_votes.py::test_votes_of_another_run_or_other_rows_are_no_evidence",
+    ),
+    _m(
         "binding: D1 equal rows refute no bound on masses",
         "replearn.binding.refuted_by_pairs",
         condition("L <= M", "L <= 1.0"),

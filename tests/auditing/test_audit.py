@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier, plan
@@ -65,6 +66,15 @@ def test_one_estimator_gives_the_contenders_that_users_choose_between(data):
     again = audit(ours(), *data, **SMALL)
     assert again.contenders[0].description == "GaussianNB()"
     assert len(again.contenders) == 5
+
+
+def test_default_contenders_fit_the_methods_of_the_classifier(data):
+    found = audit(LinearSVC(), *data, **SMALL)
+    assert [c.needs for c in found.contenders] == ["nothing", "nothing", "a shared key"]
+    assert found.cut_short == ("no contender score and incumbent: predict_proba is required",)
+    rare = np.zeros(len(data[1]), dtype=int)
+    rare[:3] = 1  # some samples have one class only
+    assert len(audit(GaussianNB(), data[0], rare, **SMALL).contenders) == 5
 
 
 def test_flips_of_a_plain_contender_are_those_of_its_two_fits(data, result):

@@ -93,7 +93,7 @@ def texts_of(result):
     return [" ".join(text.split()) for text in unescaped]
 
 
-CHOSEN = r"Recommendation: (.+?)(?: \(\1\))?, (?:with nothing|if you|if all)"
+CHOSEN = r"Recommendation: (?!keep|find|choose)(.+?)(?:(?: \(\1\))?, if (?:you|all)|\. \d)"
 RECOMMENDS = {
     None: rf"{CHOSEN}|Recommendation: keep (the model)",
     NOTHING: r"With nothing but the data: (.+?)\.",

@@ -12,7 +12,7 @@ from replearn.auditing import audit
 from replearn.auditing._contenders import SmallBagging
 
 OPTIONS = {"n_pairs": 2, "test_size": 500, "subgroups": None, "shared_key": "thresholds"}
-KINDS = ["baseline", "bagging", "score", "replicable"]
+KINDS = ["baseline", "bagging", "score", "incumbent", "replicable"]
 
 
 @pytest.fixture(scope="module")

@@ -77,9 +77,9 @@ def test_the_gate_does_not_pass_a_constant(call, shop):
 def test_groups_and_reports_without_values(call, shop, audited, tmp_path):
     arguments = ("audit", shop / "a.csv", *QUICK, "--resume", audited[0], "--quiet")
     report = ("--out", tmp_path / "r.md", "--hide-values")
-    assert call(*arguments, "--subgroup", "town", *report)[0] == 0
+    assert call(*arguments, "--subgroups", "town", *report)[0] == 0
     assert (tmp_path / "r.md").read_text()
-    code, _, err = call(*arguments, "--subgroup", "colour")
+    code, _, err = call(*arguments, "--subgroups", "colour")
     assert code == 2
     assert "no columns ['colour']" in err
 
@@ -195,8 +195,8 @@ def test_an_audit_of_a_quantity(call, delays, tmp_path):
     assert code == 0
     assert found["tolerance"] == 4
     names = [one["name"] for one in found["contenders"]]
-    assert names == ["baseline", "bagging (5 models)", "replicable"]
-    single, bagged, _ = (one["usefulness"]["spread"]["estimate"] for one in found["contenders"])
+    assert names == ["baseline", "bagging (5 models)", "incumbent", "replicable"]
+    single, bagged, *_ = (one["usefulness"]["spread"]["estimate"] for one in found["contenders"])
     assert bagged < single  # averaged trees
     assert "median" in err
     assert "rows without 'delay' are left out" in err
@@ -219,7 +219,7 @@ def test_the_gate_of_a_quantity_judges_the_model_that_was_named(call, delays, li
     [
         (("--target", "delay"), "audit --tolerance takes it as it is"),
         (("--target", "carrier", "--tolerance", "1"), "'carrier' is no quantity"),
-        ((*NUMBERS, "--contenders", "incumbent"), "contenders="),
+        ((*NUMBERS, "--contenders", "score"), "contenders="),
         ((*NUMBERS, "--model", "mlp"), "is not one of ridge, hgb, forest, tree"),
         (("--target", "delay", "--y-range", "0", "1"), "--y-range requires --tolerance"),
         (("--target", "delay", "--tolerance", "0"), "--tolerance"),

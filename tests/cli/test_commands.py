@@ -537,3 +537,19 @@ def test_fit_says_that_a_key_can_be_guessed(call, shop, tmp_path, said):
     code, _, err = call("fit", shop / "a.csv", *arguments)
     assert code == 0
     assert err.count("replearn key new") == said
+
+
+def test_votes_of_two_labs(call, shop, tmp_path):
+    key = ("--key-file", shop / "key.txt", "--quiet")
+    for lab in "ab":
+        out = ("--out", tmp_path / f"{lab}.json")
+        assert call("votes", shop / f"{lab}.replearn", shop / "new.csv", *out, *key)[0] == 0
+    models = (shop / "a.replearn", shop / "b.replearn")
+    votes = (tmp_path / "a.json", tmp_path / "b.json")
+    code, out, _ = call("certify", *models, "--votes", *votes)
+    assert code == 0
+    assert "votes on 60 rows show no difference" in out
+    code, out, _ = call("certify", *models, "--votes", *votes[::-1])
+    assert code == 1
+    assert "belong to another certificate" in out
+    assert call("certify", *models, "--votes", votes[0])[0] == 2

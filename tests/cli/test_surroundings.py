@@ -58,7 +58,7 @@ def evil_file(tmp_path):
 
 @pytest.mark.parametrize("form", ["--json", "--quiet"])
 def test_what_the_command_prints_steers_no_terminal(evil_file, call, form):
-    more = ("--quick", "--pairs", 2, "--jobs", 1, form, "--subgroup", f"b{EVIL}")
+    more = ("--quick", "--pairs", 2, "--jobs", 1, form, "--details", "--subgroups", f"b{EVIL}")
     code, out, err = call("audit", evil_file, "--target", "y", *more)
     assert code == 0, err
     assert not HIDDEN & set(out + err)

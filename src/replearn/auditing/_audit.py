@@ -26,7 +26,7 @@ from replearn.auditing._contender_results import (
     ContenderResult,
     RegressorResult,
 )
-from replearn.auditing._contenders import Contender, Setting, make_contenders
+from replearn.auditing._contenders import Contender, Setting, make_contenders, missing_kinds
 from replearn.auditing._design import MIN_SAMPLE, draw_rows, make_design
 from replearn.auditing._result import AuditResult
 from replearn.auditing._runs import Job, PairOutcome, Store, Task
@@ -105,7 +105,8 @@ def audit(  # noqa: PLR0913
         - "replicable-full": the same with all partitions, as ``fit`` trains it;
         - "score-loose": as "score", at twice rho.
 
-        None: the first five. For one regressor, among "baseline", "bagging" and "replicable"
+        None: the first five. For one regressor, among "baseline", "bagging", "incumbent"
+        (`IncumbentRegressor` with ``tolerance`` as its band) and "replicable"
         (`PointwiseReplicableRegressor` with ``tolerance`` as its resolution).
     n_pairs : int, default=20
         Pairs of runs; twenty resolve the flip frequency of a row to 5 %.
@@ -243,7 +244,15 @@ def audit(  # noqa: PLR0913
         rho=rho,
         pairs_wanted=n_pairs,
         not_measured=_not_measured(finished, task, wanted),
-        cut_short=tuple(_cut_short(finished, task, wanted)),
+        cut_short=tuple(
+            filter(
+                None,
+                [
+                    *_cut_short(finished, task, wanted),
+                    missing_kinds(estimator, contenders, setting),
+                ],
+            )
+        ),
         interrupted=finished.stopped == INTERRUPTED,
         wall_seconds=context.now() - start,
         finished=time.strftime("%Y-%m-%d %H:%M"),

@@ -23,6 +23,7 @@ from replearn.guarantees import plan as make_plan
 from replearn.learners import (
     DecisionThresholdClassifier,
     IncumbentClassifier,
+    IncumbentRegressor,
     PointwiseReplicableClassifier,
     PointwiseReplicableRegressor,
     ScoreReplicableClassifier,
@@ -66,7 +67,7 @@ class Contender:
     @property
     def succeeds(self) -> bool:
         """Whether the second run of a pair takes the first one's model as its incumbent."""
-        return isinstance(self.estimator, IncumbentClassifier)
+        return isinstance(self.estimator, IncumbentClassifier | IncumbentRegressor)
 
     @property
     def needs(self) -> str:
@@ -93,8 +94,7 @@ class Contender:
         """The replicable estimator itself, also at the end of a pipeline; None if there is none."""
         steps = getattr(self.estimator, "steps", None)
         last = steps[-1][1] if steps else self.estimator
-        part = last.estimator if isinstance(last, IncumbentClassifier) else last
-        return last if hasattr(part, "shared_key") else None
+        return last if _shares_key(last) else None
 
     @property
     def learned_in_front(self) -> tuple[str, ...]:
@@ -114,8 +114,13 @@ class Contender:
 
 def is_replicable(estimator: Any) -> bool:
     """Tell whether an estimator shares its randomness by a key and can explain its votes."""
-    votes = not isinstance(estimator, IncumbentClassifier)  # which compares scores
-    return votes and hasattr(estimator, "shared_key") and hasattr(estimator, "explain")
+    return _shares_key(estimator) and hasattr(estimator, "explain")
+
+
+def _shares_key(estimator: Any) -> bool:
+    """Tell whether the predictions of an estimator depend on a key of its own."""
+    keeps_old = isinstance(estimator, IncumbentClassifier | IncumbentRegressor)
+    return hasattr(estimator, "shared_key") and not keeps_old
 
 
 def kind_of(estimator: Any) -> str:
@@ -191,7 +196,7 @@ def _of_dict(estimators: Mapping[Any, Any], names: Sequence[str] | None) -> list
 
 def _of_kinds(estimator: Any, setting: Setting, names: Sequence[str] | None) -> list[Contender]:
     kinds = KINDS if setting.tolerance is None else REGRESSOR_KINDS
-    usual = DEFAULT_KINDS if setting.tolerance is None else tuple(REGRESSOR_KINDS)
+    usual = default_kinds(estimator) if setting.tolerance is None else tuple(REGRESSOR_KINDS)
     chosen = _checked_names(usual if names is None else names, list(kinds))
     if not (is_replicable(estimator) or isinstance(estimator, PointwiseReplicableRegressor)):
         base = with_threshold(estimator, setting.threshold)
@@ -274,6 +279,16 @@ def _incumbent(base: Any, _: Setting) -> Contender:
     return Contender(INCUMBENT, ours, remark)
 
 
+def _incumbent_regressor(base: Any, setting: Setting) -> Contender:
+    """The value in use is kept where the new one is closer than the tolerance."""
+    ours = IncumbentRegressor(base, band=setting.tolerance)
+    remark = (
+        "Its second training keeps the prediction of the first where the running mean of both is "
+        f"within {setting.tolerance:g} of it."
+    )
+    return Contender(INCUMBENT, ours, remark)
+
+
 def _regressor(base: Any, setting: Setting) -> Contender:
     """The replicable version of a regressor, rounded to a grid as coarse as the tolerance."""
     ours = PointwiseReplicableRegressor(
@@ -301,11 +316,37 @@ KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
 REGRESSOR_KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
     "baseline": lambda base, _: Contender(BASELINE, base),
     "bagging": lambda base, _: Contender(BAGGING, SmallBaggingRegressor(base)),
+    "incumbent": _incumbent_regressor,
     "replicable": _regressor,
 }
 """All contenders that can be made from one regressor."""
 
 DEFAULT_KINDS = ("baseline", "bagging", "score", "incumbent", "replicable")
+NEED_PROBABILITIES = ("score", "incumbent")
+"""Contenders that require predict_proba of the base estimator."""
+
+
+def default_kinds(estimator: Any) -> tuple[str, ...]:
+    """Return the default contenders that can be made from a classifier.
+
+    >>> from sklearn.svm import LinearSVC
+    >>> default_kinds(LinearSVC())
+    ('baseline', 'bagging', 'replicable')
+    """
+    base = getattr(estimator, "estimator", None) if is_replicable(estimator) else estimator
+    if base is None or hasattr(base, "predict_proba"):
+        return DEFAULT_KINDS
+    return tuple(kind for kind in DEFAULT_KINDS if kind not in NEED_PROBABILITIES)
+
+
+def missing_kinds(estimator: Any, names: Sequence[str] | None, setting: Setting) -> str:
+    """Say which default contenders cannot be made from a classifier; empty if all can."""
+    if names is not None or isinstance(estimator, Mapping) or setting.tolerance is not None:
+        return ""
+    missing = [kind for kind in DEFAULT_KINDS if kind not in default_kinds(estimator)]
+    if not missing:
+        return ""
+    return f"no contender {' and '.join(missing)}: predict_proba is required"
 
 
 def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:

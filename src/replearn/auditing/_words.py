@@ -99,8 +99,8 @@ def recommendation(judgement: Judgement) -> str:
         return "Recommendation: find a better model first."
     chosen = judgement[judgement.recommended]
     if chosen.outcome != BASELINE:
-        kind = "" if chosen.needs == NOTHING else f" ({chosen.kind})"
-        condition = f"{kind}, {CONDITIONS[chosen.needs]}"
+        condition = f" ({chosen.kind}), {CONDITIONS[chosen.needs]}"
+        condition = "" if chosen.needs == NOTHING else condition
         return f"Recommendation: {chosen.name}{condition}. {reason(chosen, judgement)}"
     keep = f"Recommendation: keep {model_name(judgement)} as it is."
     if not judgement.others:

@@ -161,6 +161,7 @@ from replearn.bounds.selection import (
     smallest_sample_selection,
     stable_scale,
 )
+from replearn.bounds.sign_test import sign_test
 from replearn.bounds.signs import (
     joint_groups,
     joint_sign_flip_bound,
@@ -216,6 +217,7 @@ __all__ = [
     "selection_agreement",
     "selection_flip_bound_sampled",
     "selection_scale",
+    "sign_test",
     "smallest_blocks",
     "smallest_sample_membership",
     "smallest_sample_selection",

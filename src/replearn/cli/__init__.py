@@ -47,6 +47,7 @@ COMMANDS = {
     "predict": ("replearn.cli.predict", "predict class labels for a file"),
     "certify": ("replearn.cli.certify", "verify certificates; are these runs comparable?"),
     "probe": ("replearn.cli.probe", "do two labs make the same points of the same raw rows?"),
+    "votes": ("replearn.cli.votes", "votes of a model's blocks, for a comparison of two labs"),
     "history": ("replearn.cli.history", "the retrainings of a model that keeps an incumbent"),
     "compare": ("replearn.cli.compare", "what changes when a model replaces another; a gate on it"),
     "lab": ("replearn_lab.command", "run the paper's lower bounds and separations"),

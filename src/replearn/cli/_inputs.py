@@ -313,6 +313,26 @@ def read_key(path: str | None) -> SharedKey | None:
     return SharedKey(text)
 
 
+def add_subgroups(parser: argparse.ArgumentParser) -> None:
+    """Add the option of columns whose values are compared."""
+    parser.add_argument(
+        "--subgroups",
+        type=_names,
+        default=(),
+        metavar="A,B",
+        help="columns: changes are reported for each of their values",
+    )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Read names of columns, separated by commas.
+
+    >>> _names("sex, age")
+    ('sex', 'age')
+    """
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
 def add_threshold(parser: argparse.ArgumentParser) -> None:
     """Add the option of a decision threshold."""
     parser.add_argument(

@@ -24,6 +24,7 @@ from replearn.cli._inputs import (
     Named,
     Sample,
     add_sample_arguments,
+    add_subgroups,
     add_threshold,
     base_model,
     read_key,
@@ -75,12 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_threshold(parser)
     names = ", ".join(CONTENDERS)
     add_options(parser, "NAMES", contenders=f"with commas, among {names} (default: first five)")
-    parser.add_argument(
-        "--subgroup",
-        action="append",
-        metavar="COLUMN",
-        help="report flips for each of its values (may be repeated)",
-    )
+    add_subgroups(parser)
     add_options(
         parser,
         "FILE",
@@ -194,7 +190,7 @@ def _audit(
         block_estimator=_block_estimator(args, sample),
         on_interrupt="return",
         groups=sample.groups,
-        subgroups="auto" if args.subgroup is None else args.subgroup,
+        subgroups=list(args.subgroups) or "auto",
         rho=args.rho,
         # The audit's own workers get it, and nobody else.
         shared_key=0 if key is None else key.allow_pickle(),

@@ -8,7 +8,7 @@ from typing import Any
 
 from replearn.cli import DONE, GATE_FAILED, UNKNOWN, add_options, put, put_json
 from replearn.cli.probe import read_probe, read_run
-from replearn.guarantees import Certificate, Comparison, Probe, differing, rounded_up
+from replearn.guarantees import BlockVotes, Certificate, Comparison, differing, rounded_up
 
 _ITEMS = ("task", "rho", "certified", "n", "key_fingerprint", "digest")
 """What JSON says of each certificate."""
@@ -23,6 +23,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="for each of the files: the probe rows as that lab encodes them, or their digest",
     )
+    parser.add_argument(
+        "--votes",
+        nargs="+",
+        metavar="FILE",
+        help="for each of the files: its blocks' votes on shared rows (replearn votes)",
+    )
     add_options(parser, bool, explain="the first certificate in words", json="print JSON")
 
 
@@ -30,9 +36,21 @@ def run(args: argparse.Namespace) -> int:
     """Check every certificate, compare all with the first, and tell."""
     runs = {path: read_run(path) for path in args.files}
     first, *others = runs
-    probes = _probes(args.probe, runs)
+    probes = {
+        path: read_probe(file, *runs[path])
+        for path, file in _one_for_each("--probe", args.probe, runs).items()
+    }
+    votes = {
+        path: BlockVotes.load(file)
+        for path, file in _one_for_each("--votes", args.votes, runs).items()
+    }
     comparisons = {
-        path: _compare(runs[first], runs[path], probes and (probes[first], probes[path]))
+        path: _compare(
+            runs[first],
+            runs[path],
+            probes=(probes[first], probes[path]) if probes else None,
+            votes=(votes[first], votes[path]) if votes else None,
+        )
         for path in others
     }
     certificates = {path: certificate for path, (certificate, _) in runs.items()}
@@ -75,24 +93,23 @@ def _verdict(comparisons: dict[str, Comparison]) -> str:
     return f"unknown: whether the runs are comparable depends on: {items}"
 
 
-def _probes(files: list[str] | None, runs: dict[str, Any]) -> dict[str, Probe] | None:
-    """Read the probe of each run."""
+def _one_for_each(option: str, files: list[str] | None, runs: dict[str, Any]) -> dict[str, str]:
+    """Return the file of each run; none without the option."""
     if files is None:
-        return None
+        return {}
     if len(files) != len(runs):
         raise ValueError(
-            f"--probe has {len(files)} files for {len(runs)} runs: give one for each, in the same "
+            f"{option} has {len(files)} files for {len(runs)} runs: give one for each, in the same "
             "order."
         )
-    pairs = zip(runs.items(), files, strict=True)
-    return {path: read_probe(probe, *run) for (path, run), probe in pairs}
+    return dict(zip(runs, files, strict=True))
 
 
 def _compare(
-    one: tuple[Certificate, Any], two: tuple[Certificate, Any], probes: Any = None
+    one: tuple[Certificate, Any], two: tuple[Certificate, Any], **evidence: Any
 ) -> Comparison:
     """Compare also how two model files read a table: a pipeline of one's own does not tell."""
-    comparison = one[0].comparable(two[0], probes=probes)
+    comparison = one[0].comparable(two[0], **evidence)
     mine = one[1]
     yours = two[1]
     if not (isinstance(mine, dict) and isinstance(yours, dict)) or mine == yours:

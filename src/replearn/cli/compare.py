@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.cli import DONE, GATE_FAILED, add_options, put, put_json, say
+from replearn.cli._inputs import add_subgroups
 from replearn.cli._predictions import (
     NO_PREDICTION,
     PREDICTION,
@@ -45,13 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         fail_above="exit with 1 if a larger share of the predictions changes",
         fail_above_limit="the same for the upper 95 %% limit of that share",
     )
-    parser.add_argument(
-        "--subgroups",
-        type=_names,
-        default=(),
-        metavar="A,B",
-        help="columns: changes are reported for each of their values",
-    )
+    add_subgroups(parser)
     add_options(
         parser,
         "COLUMN",
@@ -137,15 +132,6 @@ def _compare_predictions(args: argparse.Namespace, tables: list[bool]) -> Any:
     X = np.empty((len(ids), 0))
     cells = {name: column(name) for name in args.subgroups}
     return compare(one, two, X, column(args.target), subgroups=_subgroups(cells))
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """Read names of columns, separated by commas.
-
-    >>> _names("sex, age")
-    ('sex', 'age')
-    """
-    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _subgroups(cells: dict[str, Any]) -> dict[str, Any] | None:

@@ -1,6 +1,7 @@
 """What is promised, by which theorem, under which assumptions; and what a promise needs."""
 
 from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
+from replearn.guarantees.block_votes import BlockVotes, compare_votes
 from replearn.guarantees.certificate import Certificate, certify
 from replearn.guarantees.choices import ChoiceDesign
 from replearn.guarantees.comparison import Comparison, differing
@@ -47,6 +48,7 @@ __all__ = [
     "GUARANTEES",
     "THEOREMS",
     "Assumption",
+    "BlockVotes",
     "Certificate",
     "ChoiceDesign",
     "Columns",
@@ -65,6 +67,7 @@ __all__ = [
     "Theorem",
     "block_size_needed",
     "certify",
+    "compare_votes",
     "derive",
     "differing",
     "heavy_rows_needed",

@@ -6,6 +6,7 @@ from typing import Any
 
 from replearn.exceptions import CertificateError
 from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
+from replearn.guarantees.block_votes import BlockVotes
 from replearn.guarantees.comparison import Comparison, compare
 from replearn.guarantees.describe import certificate_rows, explain
 from replearn.guarantees.design import Design
@@ -184,7 +185,11 @@ class Certificate(Record):
         self._check_identity()
 
     def comparable(
-        self, other: "Certificate", *, probes: tuple[Probe, Probe] | None = None
+        self,
+        other: "Certificate",
+        *,
+        probes: tuple[Probe, Probe] | None = None,
+        votes: tuple[BlockVotes, BlockVotes] | None = None,
     ) -> Comparison:
         """Say whether two runs are comparable: whether the promise is about this pair.
 
@@ -195,13 +200,16 @@ class Certificate(Record):
         probes : pair of Probe, optional
             The same raw rows as this lab and the other one encode them; see
             `replearn.binding.encode_probe`.
+        votes : pair of BlockVotes, optional
+            The votes of this run and of the other one on the same rows (``block_votes``): a test of
+            all conditions together, with false alarms of at most 1 %.
 
         Returns
         -------
         Comparison
             ``comparable`` is "yes", "no" or "unknown", with reasons in words; true only for "yes".
         """
-        return compare(self, other, probes)
+        return compare(self, other, probes, votes)
 
     def _check_identity(self) -> None:
         design = self.design

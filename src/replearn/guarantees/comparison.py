@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from replearn.guarantees.block_votes import BlockVotes, compare_votes
 from replearn.guarantees.points import compare_points
 from replearn.guarantees.probe import Probe, compare_probes
 from replearn.guarantees.steps import Identity
@@ -73,7 +74,10 @@ class Comparison:
 
 
 def compare(
-    here: "Certificate", there: "Certificate", probes: tuple[Probe, Probe] | None = None
+    here: "Certificate",
+    there: "Certificate",
+    probes: tuple[Probe, Probe] | None = None,
+    votes: tuple[BlockVotes, BlockVotes] | None = None,
 ) -> Comparison:
     """List the items of two certificates that differ, and what could not be compared."""
     if here.task != there.task:
@@ -90,6 +94,10 @@ def compare(
         points = points + probe_differences
         unverified = ()
     estimators, versions, remarks = _compare_estimators(mine, yours)
+    if votes is not None:
+        vote_differences, vote_remarks = _compare_votes(here, there, votes)
+        estimators = estimators + vote_differences
+        remarks = remarks + vote_remarks
     for side, identity in (("here", mine), ("there", yours)):
         unknowns += tuple(f"not bound {side}: {text}" for text in identity.unbound)
     return Comparison(
@@ -101,6 +109,17 @@ def compare(
 
 
 Texts = tuple[str, ...]
+
+
+def _compare_votes(
+    here: "Certificate", there: "Certificate", votes: tuple[BlockVotes, BlockVotes]
+) -> tuple[Texts, Texts]:
+    """Test the votes of two runs, if they belong to these certificates."""
+    sides = zip(("here", "there"), (here, there), votes, strict=True)
+    strange = [side for side, run, own in sides if own.certificate != run.digest]
+    if strange:
+        return tuple(f"votes: those {side} belong to another certificate" for side in strange), ()
+    return compare_votes(*votes)
 
 
 def _compare_estimators(mine: Identity, yours: Identity) -> tuple[Texts, Texts, Texts]:

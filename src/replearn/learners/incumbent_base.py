@@ -30,12 +30,14 @@ class KeepsChain(FittedState, MetaEstimatorMixin, BaseEstimator):
 
     @property
     def shared_key(self) -> Any:
-        """The key of the models, or None; model files need it."""
+        """The key of the models, where one has a key; model files need it."""
         models = [self.estimator]
         if "chain_" in vars(self):
             models = [one.model for one in (*reversed(self.chain_.recent), self.chain_.start)]
-        keys = (getattr(model, "shared_key", None) for model in models)
-        return next((key for key in keys if key is not None), None)
+        keyed = [model for model in models if hasattr(model, "shared_key")]
+        if not keyed:
+            raise AttributeError(f"no estimator of this {type(self).__name__} has a shared_key")
+        return keyed[0].shared_key
 
     def _record(self, entry: dict[str, Any]) -> None:
         """Add this retraining to the history of the incumbent."""

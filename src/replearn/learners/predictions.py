@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 
+from replearn.guarantees import BlockVotes
 from replearn.learners.fitted_state import FittedState
 from replearn.learners.inputs import check_features
 from replearn.learners.plain_words import PlainExplanation, in_plain_words
@@ -190,6 +191,34 @@ class VotePredictions(KeyedPredictions):
         vote = self._vote()
         X = check_features(self, X, reset=False)
         return vote.rule_for(X).limits(*vote.votes_and_noise(X, ids), delta)
+
+    def block_votes(self, X: Any) -> BlockVotes:
+        """Return what each block of the first partition votes, for a comparison of two labs.
+
+        Two labs publish the votes on the same rows: ``certificate_.comparable(other, votes=...)``
+        then tests whether their blocks vote with the same probabilities, whatever the reason.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
+            Rows that both labs have and that are independent of both samples.
+
+        Returns
+        -------
+        BlockVotes
+            A record with ``save`` and ``load``.
+        """
+        vote = self._vote()
+        design = vote.design
+        if design.vote == "soft" or len(self.classes_) > 2 or design.heavy is not None:
+            raise ValueError(
+                "block_votes requires hard votes, two classes and no heavy stage; this estimator "
+                f"was fitted with vote={design.vote!r}, {len(self.classes_)} classes and "
+                f"{'a' if design.heavy is not None else 'no'} heavy stage."
+            )
+        X = check_features(self, X, reset=False)
+        votes = vote.panel.block_votes(X, n_jobs=self.n_jobs)
+        return BlockVotes.of(self.certificate_.digest, X, votes)
 
     def flip_rate(self, X: Any, *, delta: float = 0.05) -> FlipRate:
         """Mean flip probability over the points, averaged over thresholds, with an upper limit.

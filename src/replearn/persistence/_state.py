@@ -42,7 +42,9 @@ def take_apart(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     written = _written(model)
     documents = {name: as_document(value) for name, value in written.items()}
     rest = {name: written[name] for name, document in documents.items() if document is None}
-    state = _encode_all(rest, type(model).__name__, key_or_default(model.shared_key))
+    state = _encode_all(
+        rest, type(model).__name__, key_or_default(getattr(model, "shared_key", None))
+    )
     return {name: item for name, item in documents.items() if item is not None}, state
 
 

@@ -103,8 +103,9 @@ def save(
             "that it is a part of, PointwiseReplicableClassifier(...)."
         )
     documents, rest = take_apart(model)
-    key = key_or_default(model.shared_key)
-    is_keyless = "certificate_" not in documents and model.shared_key is None
+    shared_key = getattr(model, "shared_key", None)
+    key = key_or_default(shared_key)
+    is_keyless = "certificate_" not in documents and shared_key is None
     manifest = {
         "learner": type(model).__name__,
         "library_version": __version__,
