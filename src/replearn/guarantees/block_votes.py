@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from replearn.bounds import sign_test
 from replearn.exceptions import CertificateError
 from replearn.randomness import SharedKey
-from replearn.records.json import Reader, check_format, pretty_json, read_object, write_atomically
+from replearn.records import Reader, check_format, pretty_json, read_object, write_atomically
 
 FORMAT = "replearn-votes"
 FORMAT_VERSION = 1

@@ -119,8 +119,8 @@ def save(
     }
     content = pack(manifest, dump(rest))
     _check_loads(content, model, key)
-    if not include_key:
-        warn_if_weak(model.shared_key)
+    if not (include_key or is_keyless):
+        warn_if_weak(shared_key)
     write_bytes_atomically(path, content)
 
 
