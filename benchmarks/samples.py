@@ -19,8 +19,10 @@ from replearn.bounds import MembershipLaw, disagreement_tail, smallest_blocks, u
 from replearn.bounds.approximate_heavy import membership_disagreement_tail
 from replearn.bounds.coins import smallest_throws
 from replearn.bounds.heavy_sets import SetLaw, smallest_sample_one, smallest_sample_set
-from replearn.bounds.membership import quick_membership_bound
-from replearn.bounds.membership import smallest_sample_membership as rows_membership
+from replearn.bounds.membership import (
+    quick_membership_bound,
+    smallest_sample_membership as rows_membership,
+)
 from replearn.bounds.signs import sign_error_bound, sign_width
 from replearn.guarantees import heavy_rows_needed
 from replearn.records.search import smallest_integer

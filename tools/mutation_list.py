@@ -1,7 +1,14 @@
 """Ways to break a guarantee, each with the tests of the default suite that must notice."""
 
-from tools.mutation_base import ENUMERATED, FITTED, SEPARATE, SURPLUS, TWINS, Mutation
-from tools.mutation_base import mutation as _m
+from tools.mutation_base import (
+    ENUMERATED,
+    FITTED,
+    SEPARATE,
+    SURPLUS,
+    TWINS,
+    Mutation,
+    mutation as _m,
+)
 from tools.mutation_edits import body, change, condition
 from tools.mutation_list_audit import AUDIT
 from tools.mutation_list_binding import BINDING

@@ -5,8 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from replearn.bounds import ThresholdLaw, arcsine_law, optimal_law, table_law, uniform_law
 from replearn.bounds.laws import LAW_BITS, portable_arcsine

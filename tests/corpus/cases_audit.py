@@ -11,8 +11,7 @@ import numpy as np
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from . import calls_choice as calls
-from . import tables
+from . import calls_choice as calls, tables
 from .calls import Facts, fit_approximate, fit_pointwise
 from .cases_rules import CLASSES, pair_of_columns
 

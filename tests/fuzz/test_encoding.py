@@ -6,8 +6,7 @@ import fractions
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from replearn.randomness import SharedKey, as_points
 

@@ -5,8 +5,7 @@ import dataclasses
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from replearn.bounds import arcsine_law, flip_bound, table_law, uniform_law
 from replearn.exceptions import CertificateError

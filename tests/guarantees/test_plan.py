@@ -8,8 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from replearn.exceptions import CertificateError
 from replearn.guarantees import Certificate, ChoiceDesign, HeavyStage, Identity, Plan, plan

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from replearn.bounds import ThresholdLaw, flip_bound, table_law, uniform_law
 from replearn.guarantees import HeavyStage, heavy_stage, plan

@@ -1,6 +1,5 @@
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from replearn.hypotheses._cuts import cut_between, cuts_of
 from replearn.hypotheses._inputs import as_weights

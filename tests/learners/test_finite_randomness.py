@@ -10,8 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import NotCertifiedWarning, SharedKey
 from replearn.guarantees import certify
-from replearn.learners import FiniteRandomnessClassifier
-from replearn.learners import finite_randomness as room
+from replearn.learners import FiniteRandomnessClassifier, finite_randomness as room
 from replearn.learners.finite_randomness import above, shared_thresholds
 
 quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")

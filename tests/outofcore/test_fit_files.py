@@ -13,8 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import replearn
 from replearn import PointwiseReplicableClassifier, PreprocessingWarning
-from replearn.outofcore import fit as fitting
-from replearn.outofcore import fit_files, ordering, pieces
+from replearn.outofcore import fit as fitting, fit_files, ordering, pieces
 from replearn.outofcore.engines import LocalEngine
 from replearn.tables.encoder import TableEncoder
 

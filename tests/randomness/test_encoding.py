@@ -10,8 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from replearn.exceptions import UnsupportedValueError
 from replearn.randomness import Kind, as_points

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from siphash24 import siphash24
 
 from replearn.randomness.siphash import SipState, aligned_words, last_word

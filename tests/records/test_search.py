@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from replearn.bounds.numeric import bisect_arrays
 from replearn.records.search import bisect, geometric_mean, require_integer, smallest_integer

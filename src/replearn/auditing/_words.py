@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from replearn.auditing._contenders import BASELINE as BASELINE_NAME
-from replearn.auditing._contenders import NOTHING, OLD_MODEL, SHARED_KEY
+from replearn.auditing._contenders import BASELINE as BASELINE_NAME, NOTHING, OLD_MODEL, SHARED_KEY
 from replearn.auditing._judgement import (
     BASELINE,
     COSTLY,

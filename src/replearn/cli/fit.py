@@ -25,8 +25,7 @@ from replearn.cli._inputs import (
     takes_columns_itself,
 )
 from replearn.cli._predictions import add_trust
-from replearn.guarantees import Plan
-from replearn.guarantees import plan as make_plan
+from replearn.guarantees import Plan, plan as make_plan
 from replearn.records import pretty_json, write_atomically
 
 MAX_CELLS = 320_000_000

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.bounds import MembershipLaw, SetLaw
-from replearn.guarantees import TASKS as HEAVY_TASKS
-from replearn.guarantees import Certificate, certify
+from replearn.guarantees import TASKS as HEAVY_TASKS, Certificate, certify
 from replearn.heavy.counting import PointIndex, count_points
 from replearn.primitives import below_levels
 from replearn.randomness import Points, SharedKey, as_points

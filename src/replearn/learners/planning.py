@@ -29,10 +29,8 @@ from replearn.guarantees import (
     Identity,
     Plan,
     PlanRequest,
-    rounded_up,
-)
-from replearn.guarantees import (
     plan as make_plan,
+    rounded_up,
 )
 from replearn.learners.inputs import (
     base_estimator,
