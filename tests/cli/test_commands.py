@@ -10,6 +10,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from replearn import NotCertifiedWarning, SharedKey
@@ -553,3 +554,28 @@ def test_fit_says_that_a_key_can_be_guessed(call, shop, tmp_path, said):
     code, _, err = call("fit", shop / "a.csv", *arguments)
     assert code == 0
     assert err.count("replearn key new") == said
+
+
+def test_the_positive_label_of_a_threshold(call, shop, tmp_path):
+    options = ("--learner", "score", "--rho", 0.2, "--threshold", 0.2, "--json")
+    code, out, err = call(*score_arguments(shop, tmp_path, *options, "--positive", "no"))
+    assert code == 0, err
+    assert json.loads(out)["certificate"]["inputs"]["threshold"] == 0.8
+    code, _, err = call(*score_arguments(shop, tmp_path, *options, "--positive", "maybe"))
+    assert code == 2
+    assert "--positive maybe: the labels are no, yes" in err
+
+
+def test_a_threshold_about_the_more_frequent_label_is_told(call, shop, tmp_path):
+    table = pd.read_csv(shop / "a.csv", dtype=str)
+    table["churn"] = table["churn"].replace({"yes": "gone", "no": "stays"})
+    n_gone = int((table["churn"] == "gone").sum())
+    kept = table[(table["churn"] == "stays") | (np.arange(len(table)) % 3 == 0)]
+    assert (kept["churn"] == "gone").sum() < n_gone
+    kept.to_csv(tmp_path / "rare.csv", index=False)
+    model = ("--model", "tree", "--learner", "score", "--rho", 0.3, "--out", tmp_path / "m")
+    base = ("fit", tmp_path / "rare.csv", "--target", "churn", "--key-file", shop / "key.txt")
+    code, _, err = call(*base, *model, "--threshold", 0.2)
+    assert code == 0, err
+    assert "--threshold 0.2 is about 'stays', the last label in sorted order" in err
+    assert "--positive gone" in err

@@ -352,3 +352,36 @@ def test_the_threshold_in_force_of_a_tuned_classifier():
     threshold = fitted_threshold(model)
     expected = (model.predict_proba(NEW)[:, 1] >= threshold).astype(int)
     np.testing.assert_array_equal(model.predict(NEW), expected)
+
+
+# -- the positive label ----------------------------------------------------------------------------
+GOOD = np.where(Y == 1, "bad", "good")  # the rarer label comes first
+
+
+@pytest.mark.parametrize("threshold", [0.1, (1, 9), "prevalence", "recall=0.8", "rate=0.25"])
+def test_a_threshold_is_about_the_positive_label(threshold):
+    usual = DecisionThresholdClassifier(GaussianNB(), threshold=threshold).fit(X[TRAIN], Y[TRAIN])
+    other = DecisionThresholdClassifier(GaussianNB(), threshold=threshold, pos_label="bad")
+    other.fit(X[TRAIN], GOOD[TRAIN])
+    np.testing.assert_array_equal(usual.predict(NEW) == 1, other.predict(NEW) == "bad")
+
+
+def test_blocks_take_the_positive_label_over():
+    base = DecisionThresholdClassifier(GaussianNB(), threshold=0.1, pos_label="bad")
+    np.testing.assert_array_equal(blocks(base, fitted_on=GOOD).block_thresholds_, np.full(24, 0.9))
+    recall = DecisionThresholdClassifier(GaussianNB(), threshold="recall=0.9", pos_label="bad")
+    model = blocks(recall, fitted_on=GOOD)
+    assert "specificity=0.9" in model.certificate_.identity.learner
+    assert (model.predict(NEW[Y[3000:] == 1]) == "bad").mean() > 0.75
+
+
+def test_a_specificity_is_reached_with_the_smallest_threshold():
+    scores = np.array([0.1, 0.2, 0.3, 0.4, 0.9])
+    codes = np.array([0, 0, 0, 0, 1])
+    threshold = threshold_for_target("specificity=0.75", scores, codes)
+    assert (scores < threshold).sum() == 3
+
+
+def test_a_label_that_is_none():
+    with pytest.raises(ValueError, match=r"pos_label='x' is not one of the labels \[0, 1\]"):
+        DecisionThresholdClassifier(pos_label="x").fit(X, Y)

@@ -69,7 +69,7 @@ def read_incumbent(args: argparse.Namespace) -> Any:
     return model
 
 
-def with_incumbent(args: argparse.Namespace, estimator: Any, incumbent: Any) -> Any:
+def with_incumbent(args: argparse.Namespace, estimator: Any, incumbent: Any, labels: Any) -> Any:
     """Return the estimator that keeps predictions of the model in use."""
     from replearn.learners import IncumbentClassifier
 
@@ -82,7 +82,7 @@ def with_incumbent(args: argparse.Namespace, estimator: Any, incumbent: Any) -> 
                 f"--memory {args.memory}: must be a number from 0 to 0.8, all or auto."
             ) from None
     if args.learner == "plain":
-        options["threshold"] = read_threshold(args.threshold)
+        options["threshold"] = read_threshold(args, labels)
     given = {name: value for name, value in options.items() if value is not None}
     return IncumbentClassifier(estimator, incumbent, **given)
 

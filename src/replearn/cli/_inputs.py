@@ -334,28 +334,49 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def add_threshold(parser: argparse.ArgumentParser) -> None:
-    """Add the option of a decision threshold."""
+    """Add the options of commands that decide at a threshold."""
     parser.add_argument(
         "--threshold",
         metavar="T",
-        help="probability from which the second class is predicted: 0.1, prevalence, recall=0.8, "
+        help="probability from which the positive label is predicted: 0.1, prevalence, recall=0.8, "
         "rate=0.3, or costs of a false positive and a false negative, 1:5",
     )
+    add_options(parser, "LABEL", positive="the positive label (default: the last in sorted order)")
 
 
-def read_threshold(text: str | None) -> Any:
-    """Return the decision threshold of the option."""
-    from replearn.learners import parse_threshold
+def read_threshold(args: argparse.Namespace, labels: Iterable[Any] | None) -> Any:
+    """Return the decision threshold of the options, on the probability of the last label.
 
-    if text is None:
+    ``labels`` are None where they are not known before the fit.
+    """
+    from replearn.learners import parse_threshold, threshold_of_label
+
+    if args.threshold is None:
         return None
     try:
-        return parse_threshold(text)
+        threshold = parse_threshold(args.threshold)
     except ValueError as error:
         raise ValueError(
-            f"--threshold {text}: must be a number such as 0.1, prevalence, recall=0.8, rate=0.3, "
-            "or the costs of a false positive and a false negative such as 1:5."
+            f"--threshold {args.threshold}: must be a number such as 0.1, prevalence, recall=0.8, "
+            "rate=0.3, or the costs of a false positive and a false negative such as 1:5."
         ) from error
+    if labels is None:
+        if args.positive is not None:
+            raise ValueError("--positive needs the file in memory: leave out --folder.")
+        return threshold
+    counted = Counter(np.asarray(labels).tolist())
+    classes = np.array(sorted(counted))
+    known = {str(label): label for label in classes.tolist()}
+    if args.positive is not None and args.positive not in known:
+        raise ValueError(f"--positive {args.positive}: the labels are {', '.join(known)}.")
+    if args.positive is None and len(classes) == 2:
+        rarer, positive = sorted(counted, key=counted.__getitem__)[0], classes[1]
+        if rarer != positive:
+            say(
+                f"note: --threshold {args.threshold} is about {str(positive)!r}, the last label in "
+                f"sorted order; --positive {rarer} makes it one about {str(rarer)!r}"
+            )
+    return threshold_of_label(threshold, known.get(args.positive), classes)
 
 
 def base_model(

@@ -181,7 +181,7 @@ def _audit(
         sample.y,
         contenders=None if args.contenders is None else args.contenders.split(","),
         n_pairs=args.pairs,
-        threshold=read_threshold(args.threshold),
+        threshold=read_threshold(args, sample.y),
         tolerance=args.tolerance,
         y_range=None if args.y_range is None else tuple(args.y_range),
         train_size=train_size,

@@ -124,12 +124,13 @@ def run(args: argparse.Namespace) -> int:
     if is_replicable(base):
         raise ValueError(f"model {args.model!r} is replicable already; name its base estimator.")
     check_savable(base, f"model {args.model!r}")  # what cannot be saved fails before training
+    labels = None if in_pieces else sample.y
     estimator = base
     if not is_plain:
-        estimator = _estimator(args, base, shared)
+        estimator = _estimator(args, base, shared, labels)
         estimator.set_params(shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0)
     if is_plain or incumbent is not None:
-        estimator = with_incumbent(args, estimator, incumbent)
+        estimator = with_incumbent(args, estimator, incumbent, labels)
     _fit(args, estimator, base, sample, in_pieces)
     _write(args, estimator, base, sample)
     _print(args, estimator, sample)
@@ -160,12 +161,12 @@ def _fit(args: argparse.Namespace, estimator: Any, base: Any, sample: Any, in_pi
     fit_in_context(estimator, X, sample.y, context, **grouped)
 
 
-def _estimator(args: argparse.Namespace, base: Any, shared: Plan | None) -> Any:
+def _estimator(args: argparse.Namespace, base: Any, shared: Plan | None, labels: Any) -> Any:
     """Return the estimator of the options, without key and workers."""
     from replearn.learners import PointwiseReplicableClassifier, ScoreReplicableClassifier
 
     rho = 0.1 if args.rho is None else args.rho
-    threshold = read_threshold(args.threshold)
+    threshold = read_threshold(args, labels)
     if _by_scores(args, shared):
         if shared is not None:
             return ScoreReplicableClassifier(base, plan=shared, threshold=threshold)

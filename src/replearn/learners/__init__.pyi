@@ -6,6 +6,7 @@ from .decision_threshold import (
     known_threshold as known_threshold,
     parse_threshold as parse_threshold,
     split_threshold as split_threshold,
+    threshold_of_label as threshold_of_label,
     with_threshold as with_threshold,
 )
 from .finite_randomness import FiniteRandomnessClassifier

@@ -44,7 +44,8 @@ N_FOLDS = 5
 MIN_THRESHOLD = 1e-3
 """Prevalences below it (or above one minus it) count as this much."""
 
-TARGETS = ("recall", "rate")
+TARGETS = ("recall", "specificity", "rate")
+"""Shares that a threshold may be chosen for, of the rows of the second class, the first, all."""
 
 THRESHOLD_CONSTRAINTS = [Interval(Real, 0, 1, closed="neither"), str, tuple, None]
 
@@ -60,8 +61,8 @@ def check_threshold(threshold: Any) -> None:
         return
     raise ValueError(
         f"threshold={threshold!r} must be a number in (0, 1), 'prevalence', a target such as "
-        "'recall=0.8' or 'rate=0.3', or the costs of a false positive and of a false negative, "
-        "two positive numbers such as (1, 5)."
+        "'recall=0.8', 'specificity=0.9' or 'rate=0.3', or the costs of a false positive and of a "
+        "false negative, two positive numbers such as (1, 5)."
     )
 
 
@@ -108,6 +109,32 @@ def _target(text: str) -> tuple[str, float] | None:
     return (name, value) if name in TARGETS and 0.0 < value < 1.0 else None
 
 
+def threshold_of_label(threshold: Any, pos_label: Any, classes: NDArray[Any]) -> Any:
+    """Return a threshold on the probability of a label as one on that of the second class.
+
+    >>> classes = np.array(["bad", "good"])
+    >>> threshold_of_label(0.1, "bad", classes), threshold_of_label((1, 9), "bad", classes)
+    (0.9, (9, 1))
+    >>> threshold_of_label("recall=0.8", "bad", classes), threshold_of_label(0.1, None, classes)
+    ('specificity=0.8', 0.1)
+    """
+    if pos_label is None or pos_label == classes[-1]:
+        return threshold
+    if pos_label != classes[0]:
+        raise ValueError(f"pos_label={pos_label!r} is not one of the labels {classes.tolist()}.")
+    if isinstance(threshold, tuple):
+        return threshold[::-1]
+    if not isinstance(threshold, str):
+        return 1.0 - float(threshold)
+    parsed = _target(threshold)
+    if parsed is None:  # the prevalence of one class is one minus that of the other
+        return threshold
+    name, value = parsed
+    if name == "rate":
+        return f"rate={1.0 - value:.12g}"
+    return f"{'specificity' if name == 'recall' else 'recall'}={value:.12g}"
+
+
 def prevalence(codes: NDArray[np.intp]) -> float:
     """Return the share of the second class among the rows.
 
@@ -118,7 +145,9 @@ def prevalence(codes: NDArray[np.intp]) -> float:
 
 
 def threshold_for_target(target: str, scores: Floats, codes: NDArray[np.intp]) -> float:
-    """Return the largest threshold with which scores reach a recall, or the rate nearest to one.
+    """Return the threshold with which scores reach a recall, a specificity or a rate.
+
+    The largest one for a recall, the smallest one for a specificity.
 
     >>> scores = np.array([0.1, 0.2, 0.3, 0.4, 0.9])
     >>> threshold_for_target("recall=0.5", scores, np.array([0, 1, 0, 1, 0]))
@@ -129,6 +158,10 @@ def threshold_for_target(target: str, scores: Floats, codes: NDArray[np.intp]) -
     parsed = _target(target)
     assert parsed is not None, target
     name, value = parsed
+    if name == "specificity":
+        below = np.sort(scores[codes == 0])
+        n_below = int(np.ceil(value * len(below) - 1e-9))
+        return float(np.nextafter(below[min(max(n_below, 1), len(below)) - 1], 2.0))
     ranked = np.sort(scores[codes == 1] if name == "recall" else scores)[::-1]
     if name == "recall":
         wanted = int(np.ceil(value * len(ranked) - 1e-9))
@@ -157,15 +190,19 @@ class DecisionThresholdClassifier(FittedState, MetaEstimatorMixin, ClassifierMix
           minimises the expected cost if probabilities are calibrated;
         - ``"prevalence"``: the share of ``classes_[1]`` in the training rows;
         - ``"recall=0.8"``: the largest threshold that finds at least this share of the rows of
-          ``classes_[1]``; ``"rate=0.3"``: the one that predicts ``classes_[1]`` for this share of
-          all rows. Both are read from cross-fitted probabilities of the training rows (5 folds).
+          ``classes_[1]``; ``"specificity=0.9"``: the smallest that leaves out at least this share
+          of the others; ``"rate=0.3"``: the one that predicts ``classes_[1]`` for this share of
+          all rows. These are read from cross-fitted probabilities of the training rows (5 folds).
+    pos_label : label, default=None
+        The label whose probability ``threshold`` is about, and whose recall and rate; None:
+        ``classes_[1]``, the last of the sorted labels.
 
     Attributes
     ----------
     estimator_ : classifier
         The fitted base estimator.
     threshold_ : float
-        The threshold in force.
+        The threshold in force: the probability of ``classes_[1]`` from which it is predicted.
     classes_ : ndarray
         The two labels.
     n_features_in_ : int
@@ -193,11 +230,13 @@ class DecisionThresholdClassifier(FittedState, MetaEstimatorMixin, ClassifierMix
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict_proba"]), None],
         "threshold": THRESHOLD_CONSTRAINTS[:-1],
+        "pos_label": [Real, str, "boolean", None],
     }
 
-    def __init__(self, estimator=None, *, threshold=0.5):
+    def __init__(self, estimator=None, *, threshold=0.5, pos_label=None):
         self.estimator = estimator
         self.threshold = threshold
+        self.pos_label = pos_label
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike, **fit_params: Any):
@@ -234,22 +273,23 @@ class DecisionThresholdClassifier(FittedState, MetaEstimatorMixin, ClassifierMix
         return self
 
     def _choose(self, X: Any, y: Any, codes: NDArray[np.intp], params: dict[str, Any]) -> float:
-        known = known_threshold(self.threshold)
+        threshold = threshold_of_label(self.threshold, self.pos_label, self.classes_)
+        known = known_threshold(threshold)
         if known is not None:
             return known
-        if self.threshold == "prevalence":
+        if threshold == "prevalence":
             return prevalence(codes)
         n_folds = min(N_FOLDS, int(np.bincount(codes).min()))
         if n_folds < 2:  # one row of a class cannot be left out
             scores = self.estimator_.predict_proba(X)[:, 1]
-            return threshold_for_target(self.threshold, scores, codes)
+            return threshold_for_target(threshold, scores, codes)
         scores = np.empty(len(codes))
         folds = StratifiedKFold(n_folds).split(codes, codes)
         for training, left_out in folds:
             own = {name: np.asarray(values)[training] for name, values in params.items()}
             model = clone(self.estimator_).fit(take_rows(X, training), y[training], **own)
             scores[left_out] = model.predict_proba(take_rows(X, left_out))[:, 1]
-        return threshold_for_target(self.threshold, scores, codes)
+        return threshold_for_target(threshold, scores, codes)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels: ``classes_[1]`` iff its probability reaches the threshold.
@@ -332,7 +372,8 @@ def split_threshold(estimator: Any, threshold: Any, classes: NDArray[Any]) -> tu
 
 def _outer_threshold(estimator: Any, classes: NDArray[Any]) -> tuple[Any, Any]:
     if type(estimator) is DecisionThresholdClassifier:
-        return base_estimator(estimator.estimator), estimator.threshold
+        own = threshold_of_label(estimator.threshold, estimator.pos_label, classes)
+        return base_estimator(estimator.estimator), own
     if type(estimator) is not FixedThresholdClassifier or estimator.threshold == "auto":
         return estimator, None
     has_proba = hasattr(estimator.estimator, "predict_proba")
