@@ -294,3 +294,15 @@ def test_long_files_are_looked_at_by_pieces():
     assert facts.repeated_test_share == 0
     copied = pd.DataFrame({"a": np.arange(n) // 2 % 100, "b": rng.integers(0, 2, n)})
     assert data_facts(copied, codes, test).repeated_test_share == 1
+
+
+def test_rows_of_groups_that_stand_together_are_no_order_of_the_file():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(300), 5)
+    X = rng.normal(size=(300, 2))[groups] + 0.1 * rng.normal(size=(1500, 2))
+    codes = (X[:, 0] > 0).astype(int)
+    test = np.arange(100)
+    assert data_facts(X, codes, test).neighbours
+    assert data_facts(X, codes, test, groups=groups).neighbours == ()
+    ordered = X[np.argsort(X[groups * 5, 0], kind="stable")]
+    assert data_facts(ordered, codes, test, groups=groups).drift

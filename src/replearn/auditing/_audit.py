@@ -204,7 +204,7 @@ def audit(  # noqa: PLR0913
     )
     requested = make_contenders(estimator, setting, contenders)
     levels = make_subgroups(X, subgroups, rows.test)
-    facts = data_facts(X, target.codes, rows.test, rows.used)
+    facts = data_facts(X, target.codes, rows.test, rows.used, group_of_row)
     wanted = Task(requested, X, target.labels, target.classes, group_of_row, rows, sizes, key)
     task = wanted
     deadline = None

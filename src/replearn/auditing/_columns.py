@@ -155,11 +155,13 @@ def data_facts(
     codes: NDArray[np.intp],
     test: NDArray[np.intp],
     used: NDArray[np.intp] | None = None,
+    groups: NDArray[np.intp] | None = None,
 ) -> DataFacts:
     """Look at the rows in file order, with labels as numbers and the positions of the test rows.
 
     Of a long file, pieces that are spread evenly over it are enough for its order, and the rows
-    ``used`` (or some of them) for repeats.
+    ``used`` (or some of them) for repeats. Rows of one group are alike and often stand together: of
+    each group the first row shows the order of the file.
 
     >>> facts = data_facts(np.ones((100, 1)), np.arange(100) % 2, np.arange(10))
     >>> facts.repeated_test_share, facts.largest_point_share
@@ -168,8 +170,14 @@ def data_facts(
     used = np.arange(len(codes)) if used is None else used
     repeated, largest = _repeats(X, test, used)
     ids = tuple(_id_columns(columns(X)))
+    if groups is not None:
+        first_rows = np.sort(np.unique(groups, return_index=True)[1])
+        X = take_rows(X, first_rows)
+        codes = codes[first_rows]
     pieces = _pieces(len(codes))
-    X, codes = (X, codes) if pieces is None else (take_rows(X, pieces), codes[pieces])
+    if pieces is not None:
+        X = take_rows(X, pieces)
+        codes = codes[pieces]
     named = dict(columns(X))
     is_quantity = codes.dtype.kind == "f"
     watched = {**named, "the label": codes if is_quantity else codes.astype(object)}
