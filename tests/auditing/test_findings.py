@@ -306,3 +306,10 @@ def test_rows_of_groups_that_stand_together_are_no_order_of_the_file():
     assert data_facts(X, codes, test, groups=groups).neighbours == ()
     ordered = X[np.argsort(X[groups * 5, 0], kind="stable")]
     assert data_facts(ordered, codes, test, groups=groups).drift
+
+
+def test_too_few_groups_for_two_samples_are_counted():
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    y = np.arange(400) % 2
+    with pytest.raises(ValueError, match=r"\d groups are left .* a column of groups with more"):
+        audit({"one": GaussianNB()}, X, y, groups=np.arange(400) % 3, n_pairs=2)

@@ -160,6 +160,12 @@ def make_design(
     unit = "rows" if rows.unit_of_row is None else "groups"
     largest = pool // 2 if sample == "disjoint" else pool
     size = largest if train_size is None else train_size
+    if largest < MIN_SAMPLE:
+        raise ValueError(
+            f"{pool} {unit} are left beside the test rows, and two samples of at least "
+            f"{MIN_SAMPLE} {unit} each are required: use more data, or a smaller test_size"
+            + (" or a column of groups with more values." if unit == "groups" else ".")
+        )
     if not isinstance(size, Integral) or not MIN_SAMPLE <= int(size) <= largest:
         raise ValueError(
             f"train_size={train_size!r}: each run needs between {MIN_SAMPLE} and {largest} "
