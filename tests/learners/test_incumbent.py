@@ -20,7 +20,7 @@ from replearn import (
     load,
     save,
 )
-from replearn.exceptions import NotCertifiedWarning
+from replearn.exceptions import NotCertifiedWarning, UsefulnessWarning
 from replearn.guarantees import Certificate
 from replearn.learners import DecisionThresholdClassifier
 from replearn.learners.incumbent_chain import Chain, Retraining
@@ -388,3 +388,12 @@ def test_weights_reach_the_estimator():
     old = IncumbentClassifier().fit(X[:1000], Y[:1000], sample_weight=weights)
     plain = LogisticRegression(max_iter=1000).fit(X[:1000], Y[:1000], sample_weight=weights)
     np.testing.assert_array_equal(old.predict_proba(NEW), plain.predict_proba(NEW))
+
+
+def test_the_default_band_is_narrower_at_low_thresholds():
+    first = fitted(0, threshold=0.06)
+    second = fitted(1, first, threshold=0.06)
+    assert second.chain_.newest.band == pytest.approx(0.012)
+    assert fitted(1, fitted(0)).chain_.newest.band == 0.1
+    with pytest.warns(UsefulnessWarning, match=r"band=0\.1 reaches beyond .* prediction of '1' can"):
+        fitted(1, first, threshold=0.06, band=0.1)

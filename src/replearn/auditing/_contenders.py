@@ -270,8 +270,8 @@ def _incumbent(base: Any, _: Setting) -> Contender:
     ours = IncumbentClassifier(base)
     remark = (
         "Its second training keeps the predictions of the first where the mean of the old and the "
-        f"new probability is within {ours.band:g} of the decision threshold. Wrong predictions are "
-        "kept as well."
+        "new probability is near the decision threshold (0.1 at a threshold of 0.5, less at "
+        "others). Wrong predictions are kept as well."
     )
     return Contender(INCUMBENT, ours, remark)
 

@@ -37,7 +37,7 @@ def add_incumbent_options(parser: argparse.ArgumentParser) -> None:
         parser,
         float,
         band="with --incumbent: how far beyond the decision threshold a score must be to change a "
-        "prediction (default: 0.1)",
+        "prediction (default: 0.1, less if the threshold is not 0.5)",
         max_changes="with --incumbent: share of predictions that may change",
         max_negative_flips="with --incumbent: share that may change from right to wrong",
         keep_rate="with --incumbent: by how much the share of the second class may move",

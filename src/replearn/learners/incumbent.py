@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding import bind_fitted
 from replearn.compat import HasMethods, Interval, StrOptions
+from replearn.exceptions import UsefulnessWarning, warn_user
 from replearn.execution import RunContext, fit_in_context
 from replearn.guarantees import Certificate
 from replearn.learners.decision_threshold import (
@@ -62,6 +63,9 @@ from replearn.learners.inputs import (
 )
 from replearn.tables import copy_rows
 
+DEFAULT_BAND = 0.1
+"""Band at a decision threshold of 0.5, and in units of margin."""
+
 _WITH_THRESHOLD = (FixedThresholdClassifier, TunedThresholdClassifierCV)
 _SHARE = Interval(Real, 0, 1, closed="both")
 
@@ -92,11 +96,13 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         rows of the new sample, cross-fitted with five folds, are not worse than those of plain
         retraining; nothing is remembered where all are. 0 if the estimator has neither
         ``predict_proba`` nor ``margin``.
-    band : float, default=0.1
+    band : float, default=None
         How far the score must be beyond the decision threshold to change a prediction: in
         probability, or in units of ``margin`` where the estimator has one, as
         `PointwiseReplicableClassifier` does. More than two classes: the score of another class must
-        exceed that of the old prediction by twice as much.
+        exceed that of the old prediction by twice as much. None: 0.1, or a fifth of the distance
+        from the decision threshold to the nearer of 0 and 1, which is less for thresholds other
+        than 0.5 (a threshold of 0.06: 0.012).
     threshold : float, str or pair of float, default=None
         Decision threshold on the score, as in `DecisionThresholdClassifier`, for two classes and an
         estimator without ``margin``. None: that of the estimator, else that of the incumbent, if
@@ -176,7 +182,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         "estimator": [HasMethods(["fit"]), None],
         "incumbent": [HasMethods(["predict"]), None],
         "memory": [Interval(Real, 0, MAX_MEMORY, closed="both"), StrOptions({"all", "auto"})],
-        "band": [Interval(Real, 0, None, closed="left")],
+        "band": [Interval(Real, 0, None, closed="left"), None],
         "threshold": THRESHOLD_CONSTRAINTS,
         "band_unit": [StrOptions({"score", "standard_error"})],
         "max_changes": [_SHARE, None],
@@ -192,7 +198,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         incumbent=None,
         *,
         memory=0.5,
-        band=0.1,
+        band=None,
         threshold=None,
         band_unit="score",
         max_changes=None,
@@ -304,16 +310,33 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
             )
 
     def _options(self, previous: Chain | None) -> Options:
+        threshold = self._threshold_in_force(previous)
         return Options(
             self.memory,
-            float(self.band),
-            self._threshold_in_force(previous),
+            self._band_in_force(threshold),
+            threshold,
             self.band_unit,
             self._budget(),
             float(self.max_loss),
             self.scoring,
             earlier_losses(getattr(self.incumbent, "history_", [])),
         )
+
+    def _band_in_force(self, threshold: float) -> float:
+        """Return the band; one that no probability can leave on one side is warned about."""
+        is_probability = score_kind(self.estimator_) == "predict_proba" and len(self.classes_) == 2
+        nearer = min(threshold, 1.0 - threshold) if is_probability else 0.5
+        if self.band is None:
+            return DEFAULT_BAND * 2.0 * nearer
+        if is_probability and nearer <= self.band < 1.0 - nearer:
+            label = str(self.classes_[1 if threshold < 0.5 else 0])
+            warn_user(
+                f"band={self.band:g} reaches beyond the probabilities on one side of the decision "
+                f"threshold {threshold:.3g}: a prediction of {label!r} can never change. Use a "
+                f"band below {nearer:.3g}; band=None is {DEFAULT_BAND * 2.0 * nearer:.3g} here.",
+                UsefulnessWarning,
+            )
+        return float(self.band)
 
     def _budget(self) -> Budget:
         return Budget(self.max_changes, self.max_negative_flips, self.keep_rate)
