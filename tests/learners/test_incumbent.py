@@ -395,5 +395,7 @@ def test_the_default_band_is_narrower_at_low_thresholds():
     second = fitted(1, first, threshold=0.06)
     assert second.chain_.newest.band == pytest.approx(0.012)
     assert fitted(1, fitted(0)).chain_.newest.band == 0.1
-    with pytest.warns(UsefulnessWarning, match=r"band=0\.1 reaches beyond .* prediction of '1' can"):
+    with pytest.warns(
+        UsefulnessWarning, match=r"band=0\.1 reaches beyond .* prediction of '1' can"
+    ):
         fitted(1, first, threshold=0.06, band=0.1)

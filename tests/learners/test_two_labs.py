@@ -11,6 +11,7 @@ from joblib import parallel_config
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "two_labs.py"
 pytestmark = [
     pytest.mark.filterwarnings("ignore::replearn.PreprocessingWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),  # rows taken twice
     pytest.mark.skipif(not SCRIPT.exists(), reason="benchmarks are not in a source distribution"),
 ]
 

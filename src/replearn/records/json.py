@@ -305,7 +305,8 @@ def other_work(folder: Path | str, what: str, different: list[str]) -> str:
     >>> print(other_work(Path("kept"), "fit", ["data", "key"]).split(". ")[0])
     folder 'kept' holds another fit: not the same data, key
     """
+    shown = ["estimator" if name == "learner" else name for name in different]  # a key of files
     return (
-        f"folder {str(folder)!r} holds another {what}: not the same {', '.join(different)}. Give "
+        f"folder {str(folder)!r} holds another {what}: not the same {', '.join(shown)}. Give "
         "the same data and arguments, or another folder."
     )
