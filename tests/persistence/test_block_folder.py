@@ -122,7 +122,7 @@ OTHERS = {
     ),
     "learner": (
         lambda context: learner(GaussianNB()).fit(X, Y, context=context),
-        "not the same learner",
+        "not the same estimator",
     ),
 }
 

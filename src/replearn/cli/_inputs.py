@@ -370,7 +370,8 @@ def read_threshold(args: argparse.Namespace, labels: Iterable[Any] | None) -> An
     if args.positive is not None and args.positive not in known:
         raise ValueError(f"--positive {args.positive}: the labels are {', '.join(known)}.")
     if args.positive is None and len(classes) == 2:
-        rarer, positive = sorted(counted, key=counted.__getitem__)[0], classes[1]
+        rarer = min(counted, key=counted.__getitem__)
+        positive = classes[1]
         if rarer != positive:
             say(
                 f"note: --threshold {args.threshold} is about {str(positive)!r}, the last label in "
