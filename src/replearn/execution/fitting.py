@@ -26,10 +26,16 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from replearn import compat
 from replearn.execution.constant import ConstantVote
-from replearn.execution.context import BlockCache, RunContext, check_context
+from replearn.execution.context import (
+    BlockCache,
+    Progress,
+    RunContext,
+    check_context,
+    naming,
+    no_autologging,
+)
 from replearn.execution.partition import keyed_seeds, random_state_names, set_seeds
 from replearn.execution.plugins import fit_functions
-from replearn.execution.runtime import Progress, naming, no_autologging
 from replearn.execution.time_limit import TimeLimit
 from replearn.execution.voting import one_thread
 from replearn.execution.workers import in_workers, same_import_path
