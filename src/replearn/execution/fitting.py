@@ -22,7 +22,6 @@ from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
-from sklearn.utils.parallel import Parallel, delayed
 
 from replearn import compat
 from replearn.execution.constant import ConstantVote
@@ -268,10 +267,10 @@ def _run(
     else:
         return
     size = _batch_size(min(seconds), n_blocks - len(seconds), workers)
-    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
     batches = iter(lambda: list(islice(work, size)), [])
     try:
-        yield from in_workers(parallel, (delayed(_fit_batch)(estimator, b) for b in batches))
+        jobs = ((estimator, batch) for batch in batches)
+        yield from in_workers(_fit_batch, jobs, n_jobs=n_jobs, prefer=prefer, return_as="generator")
     except BrokenExecutor as error:
         raise RuntimeError(
             f"a worker process ended while {type(estimator).__name__} was fitted on one of "
