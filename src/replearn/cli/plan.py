@@ -68,6 +68,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             group.add_argument("--classes", metavar="A,B", help="the labels, part of the protocol")
             group.add_argument("--law", choices=("arcsine", "uniform", "optimal"))
             group.add_argument("--vote", choices=("hard", "soft"))
+            group.add_argument(
+                "--small-blocks",
+                choices=("adapt", "keep"),
+                help="whether default leaf sizes follow the block size (default: adapt)",
+            )
             add_options(group, bool, groups="n counts groups (fit --group-by)")
     add_options(parser, "FILE", save="write the plan as JSON")
     paper = "show the paper's constants beside the plan"
@@ -76,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the plan, save it, print it."""
-    names = (*_NUMBERS, *_OF_VOTES, *_OF_OTHERS, "law", "vote")
+    names = (*_NUMBERS, *_OF_VOTES, *_OF_OTHERS, "law", "vote", "small_blocks")
     given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
     if args.classes is not None:
         given["classes"] = read_labels(args.classes)

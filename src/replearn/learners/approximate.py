@@ -34,7 +34,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
     gamma : float, default=0.1
         Share of the population on which two models may differ.
     n_blocks, vote, threshold, classes, max_fits, law, width, n_partitions, block_size, \
-    min_block, decimals, runs, alpha, beta, d, label_noise, heavy
+    min_block, small_blocks, decimals, runs, alpha, beta, d, label_noise, heavy
         As in `PointwiseReplicableClassifier`; ``law=None`` is "uniform".
     max_point_mass : float, default=0.0
         Bound on the sum of squared probabilities of single points, 0 for continuous data, which the
@@ -104,6 +104,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         n_partitions=None,
         block_size=None,
         min_block=None,
+        small_blocks="adapt",
         decimals=None,
         runs=2,
         alpha=None,
@@ -131,6 +132,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
             n_partitions=n_partitions,
             block_size=block_size,
             min_block=min_block,
+            small_blocks=small_blocks,
             decimals=decimals,
             runs=runs,
             alpha=alpha,

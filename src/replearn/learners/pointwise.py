@@ -41,6 +41,7 @@ from replearn.learners.inputs import (
     with_base_tags,
 )
 from replearn.learners.planning import (
+    base_for_blocks,
     certify_plan,
     check_sample,
     describe_blocks,
@@ -100,6 +101,9 @@ class PointwiseReplicableClassifier(VotePredictions):
     min_block : int, default=None
         Rows per block below which fewer blocks are used; None: 25, or what the parameters of the
         base estimator require.
+    small_blocks : {"adapt", "keep"}, default="adapt"
+        "adapt": leaf sizes of boosting that have their default value (``min_samples_leaf=20``) are
+        at most an eighth of the rows of a block; "keep": the base estimator is used as it is.
     decimals : int, default=None
         Rounding of the features that key thresholds and blocks; None: no rounding.
     runs : int, default=2
@@ -204,6 +208,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         "n_partitions": [Interval(Integral, 1, None, closed="left"), None],
         "block_size": [Interval(Integral, 1, None, closed="left"), None],
         "min_block": [Interval(Integral, 1, None, closed="left"), None],
+        "small_blocks": [StrOptions({"adapt", "keep"})],
         "decimals": [Integral, None],
         "runs": [Interval(Integral, 2, None, closed="left")],
         "alpha": [Interval(Real, 0, 1, closed="right"), None],
@@ -233,6 +238,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         n_partitions=None,
         block_size=None,
         min_block=None,
+        small_blocks="adapt",
         decimals=None,
         runs=2,
         alpha=None,
@@ -258,6 +264,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         self.n_partitions = n_partitions
         self.block_size = block_size
         self.min_block = min_block
+        self.small_blocks = small_blocks
         self.decimals = decimals
         self.runs = runs
         self.alpha = alpha
@@ -307,12 +314,13 @@ class PointwiseReplicableClassifier(VotePredictions):
                 base_estimator(self.estimator), self.threshold, classes
             )
             check_base(base, request.vote)
-            named = with_threshold(base, threshold)
-            fingerprint = bind_estimator(named)
             failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
 
             # Plan: from the parameters and the number of rows, never from the data.
             plan = plan_in_force(self, request, given, classes)
+            base = base_for_blocks(base, plan)
+            named = with_threshold(base, threshold)
+            fingerprint = bind_estimator(named)
             own = key_of_blocks(key, given, plan)
             sample = planned_rows(own, given, plan)
 

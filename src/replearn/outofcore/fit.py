@@ -41,6 +41,7 @@ from replearn.learners import (
     PointwiseReplicableClassifier,
     all_or_nothing,
     base_estimator,
+    base_for_blocks,
     block_thresholds,
     check_base,
     check_features,
@@ -199,11 +200,12 @@ class _Fit:
                 "costs such as (1, 5)."
             )
         check_base(base, request.vote)
-        named = with_threshold(base, threshold)
-        fingerprint = bind_estimator(named)
         job.table = replace(job.table, classes=tuple(classes.tolist()))
         check_features(estimator, slice_rows(job.table.read(0).X, 0, 1), reset=True)
         plan = plan_in_force(estimator, request, Counted(self.n), classes)
+        base = base_for_blocks(base, plan)
+        named = with_threshold(base, threshold)
+        fingerprint = bind_estimator(named)
         self._claim(key, plan, fingerprint)
         warned = warn_if_blocks_cannot_learn(plan, base)
 
