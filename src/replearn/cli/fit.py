@@ -72,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         bool,
         include_key="put the key into the model",
+        check_price="also train one model without blocks, and print what the blocks lose",
         quiet="print nothing but warnings and errors",
         json="print the result as JSON",
     )
@@ -128,6 +129,7 @@ def run(args: argparse.Namespace) -> int:
     if not is_plain:
         estimator = _estimator(args, base, shared, labels)
         estimator.set_params(shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0)
+        estimator.set_params(check_price=args.check_price)
     if is_plain or incumbent is not None:
         estimator = with_incumbent(args, estimator, incumbent, labels)
     _fit(args, estimator, base, sample, in_pieces)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from replearn.cli import DONE, add_options, put, put_json, say
-from replearn.guarantees import GUARANTEES, plan
+from replearn.guarantees import GUARANTEES, about_rare_classes, plan
 from replearn.records import read_object
 
 # Options that say numbers: type and explanation. What is left out is solved, or a default.
@@ -100,6 +100,7 @@ def run(args: argparse.Namespace) -> int:
         put_json(read_object(planned.to_json(), "plan"))
     else:
         put(str(planned))
+        say(*filter(None, [about_rare_classes(planned)]))
         if args.paper:
             put(f"\n{planned.paper_constants()}")
     return DONE

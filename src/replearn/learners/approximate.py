@@ -45,6 +45,8 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         What the plan aims at: concentration over blocks and thresholds ("direct"), a pointwise
         promise of rho times gamma ("pointwise"), or the second where the first is not enough. The
         certificate states the better of both numbers in any case.
+    check_price : bool, default=False
+        As in `PointwiseReplicableClassifier`.
     shared_key : str, bytes, int or SharedKey, default=None
         All randomness; the same in both runs, fixed before the data.
     plan : Plan, default=None
@@ -114,6 +116,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         heavy="auto",
         max_point_mass=0.0,
         route="auto",
+        check_price=False,
         shared_key=None,
         plan=None,
         n_jobs=None,
@@ -141,6 +144,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
             label_noise=label_noise,
             heavy=heavy,
             max_point_mass=max_point_mass,
+            check_price=check_price,
             shared_key=shared_key,
             plan=plan,
             n_jobs=n_jobs,

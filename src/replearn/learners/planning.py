@@ -44,7 +44,9 @@ from replearn.learners.training import Sample, TrainedBlocks
 from replearn.primitives import sample_key
 from replearn.randomness import Points, SharedKey, as_points
 
-UNPLANNED = frozenset({"estimator", "threshold", "shared_key", "plan", "n_jobs", "verbose"})
+UNPLANNED = frozenset(
+    {"estimator", "threshold", "check_price", "shared_key", "plan", "n_jobs", "verbose"}
+)
 """Parameters of an estimator that a plan does not set."""
 
 MAX_PARTITIONS = 1023

@@ -54,6 +54,8 @@ from replearn.learners.planning import (
     warn_if_blocks_cannot_learn,
 )
 from replearn.learners.predictions import VotePredictions
+from replearn.learners.single_fit import n_rows_tried, with_single_fit
+from replearn.learners.small_data import warn_if_votes_are_few
 from replearn.learners.training import train_blocks
 from replearn.learners.usefulness import warn_if_useless
 from replearn.learners.vote import FittedVote, heavy_points, measure_votes, partition_variance
@@ -119,6 +121,9 @@ class PointwiseReplicableClassifier(VotePredictions):
         How points that occur often are treated if ``alpha`` is given without ``d``.
     max_point_mass : float, default=0.0
         Bound on the sum of squared probabilities of single points; ``fit`` tests it.
+    check_price : bool, default=False
+        Whether ``fit`` also trains one base estimator on four fifths of the rows, to put its
+        usefulness beside that of the blocks (``usefulness_.single``). It decides nothing.
     shared_key : str, bytes, int or SharedKey, default=None
         All randomness of the estimator. Runs that should agree must use the same key, fixed before
         the data are seen.
@@ -148,7 +153,7 @@ class PointwiseReplicableClassifier(VotePredictions):
     usefulness_ : Usefulness or None
         Accuracy, recall and AUC on some training rows, each predicted by the blocks that have not
         seen it. It decides nothing; ``fit`` warns with `UsefulnessWarning` if the model predicts a
-        single class.
+        single class. ``usefulness_.price`` is what ``check_price=True`` found.
     classes_ : ndarray
         The labels.
     n_features_in_ : int
@@ -217,6 +222,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         "label_noise": ["boolean"],
         "heavy": [StrOptions({"auto", "paper", "off"})],
         "max_point_mass": [Interval(Real, 0, 1, closed="both")],
+        "check_price": ["boolean"],
         "shared_key": [str, bytes, Integral, SharedKey, None],
         "plan": [Plan, None],
         "n_jobs": [Integral, None],
@@ -247,6 +253,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         label_noise=True,
         heavy="auto",
         max_point_mass=0.0,
+        check_price=False,
         shared_key=None,
         plan=None,
         n_jobs=None,
@@ -273,6 +280,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         self.label_noise = label_noise
         self.heavy = heavy
         self.max_point_mass = max_point_mass
+        self.check_price = check_price
         self.shared_key = shared_key
         self.plan = plan
         self.n_jobs = n_jobs
@@ -318,6 +326,7 @@ class PointwiseReplicableClassifier(VotePredictions):
 
             # Plan: from the parameters and the number of rows, never from the data.
             plan = plan_in_force(self, request, given, classes)
+            single = block_estimator(base, threshold)
             base = base_for_blocks(base, plan)
             named = with_threshold(base, threshold)
             fingerprint = bind_estimator(named)
@@ -327,6 +336,7 @@ class PointwiseReplicableClassifier(VotePredictions):
             # Train: disjoint blocks of equal size, one base estimator on each.
             run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
             warned = warn_if_blocks_cannot_learn(plan, base)
+            warn_if_votes_are_few(plan, given, classes, base)
             trained = block_estimator(base, threshold)
             blocks = train_blocks(sample, plan, own, trained, **run)
             warned = warned or blocks.warn_if_constant(base)
@@ -346,7 +356,12 @@ class PointwiseReplicableClassifier(VotePredictions):
             identity = identity_of(key, named, fingerprint, classes, given.n, failed, schema)
             self.certificate_ = certify_plan(plan, identity, blocks.points, sample)
             self._dtype = float_precision(X)
-            self.usefulness_ = measure_votes(self._vote(), blocks)
+            n_tried = n_rows_tried(len(sample.codes), check_price=self.check_price)
+            self.usefulness_ = measure_votes(self._vote(), blocks, n_tried)
+            if self.check_price:
+                self.usefulness_ = with_single_fit(
+                    self.usefulness_, blocks, single, threshold, classes, own
+                )
             if not warned:
                 warn_if_useless(self.usefulness_, base)
         return self
