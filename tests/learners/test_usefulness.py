@@ -64,7 +64,6 @@ def test_a_useful_model_and_a_dummy_are_not(kind):
     fitted(kind, DummyClassifier(), *rare())
 
 
-@pytest.mark.filterwarnings("error::replearn.UsefulnessWarning")
 def test_blocks_vote_against_the_threshold_of_the_base_estimator():
     X, y = rare()
     base = FixedThresholdClassifier(LogisticRegression(), threshold=0.06)
