@@ -1,3 +1,4 @@
+from .block_settings import adapted_to_blocks
 from .choices import bind_candidates, certify_choice, pool_digest
 from .computed import nearly_equal, warn_of_computed
 from .copies import copy_conditions
@@ -53,6 +54,7 @@ __all__ = [
     "PROBES",
     "ConstantModels",
     "Fingerprint",
+    "adapted_to_blocks",
     "bind",
     "bind_candidates",
     "bind_estimator",
