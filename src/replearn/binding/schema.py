@@ -28,8 +28,8 @@ from replearn.tables import TableEncoder, n_rows, take_rows
 MAX_COLUMNS = 64
 """Of wider tables this many columns are sketched, evenly spread over them."""
 
-MAX_CELLS = 1 << 16
-"""Cells that are sketched at most: of twenty columns 3,276 rows."""
+MAX_CELLS = 1 << 15
+"""Cells that are sketched at most: of twenty columns 1,638 rows."""
 
 _PUBLIC = SharedKey("replearn probe points")
 NOT_NFC = "text not in the form NFC"
@@ -83,7 +83,7 @@ def rows_sketched(n_columns: int) -> int:
     """Return how many rows of a table with so many columns are looked at.
 
     >>> rows_sketched(20), rows_sketched(500)
-    (3276, 1024)
+    (1638, 512)
     """
     return MAX_CELLS // max(1, min(n_columns, MAX_COLUMNS))
 
