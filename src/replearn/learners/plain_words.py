@@ -52,16 +52,16 @@ class PlainExplanation(InWords):
         if self.stage[row] == "heavy":
             return ["Earlier cases that are equal to this one had this outcome most often."]
         compared = f"compared with {self.reasons.n_reference} other cases"
-        told = []
+        sentences = []
         spoke_for = self.reasons.spoke_for(row)
         spoke_against = self.reasons.spoke_against(row)
         if spoke_for:
-            told.append(f"What spoke most for it, {compared}: {', '.join(spoke_for)}.")
+            sentences.append(f"What spoke most for it, {compared}: {', '.join(spoke_for)}.")
         else:
-            told.append(f"No single feature speaks for it, {compared}.")
+            sentences.append(f"No single feature speaks for it, {compared}.")
         if spoke_against:
-            told.append(f"What spoke most against it: {', '.join(spoke_against)}.")
-        return told
+            sentences.append(f"What spoke most against it: {', '.join(spoke_against)}.")
+        return sentences
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns by name, with the reasons as texts where they are known."""
