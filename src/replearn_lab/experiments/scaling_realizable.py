@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from replearn.bounds import smallest_sample_realizable
+from replearn import plan
 from replearn_lab.bisection import Crossing, find_crossing
 from replearn_lab.experiment import Bench, Numbers
 from replearn_lab.fitted import released_flips
@@ -28,7 +28,8 @@ def measure(
     gamma = gammas[0]
 
     def certified(rho: float, gamma: float, d: int) -> int:
-        return smallest_sample_realizable(rho, gamma, min(ALPHA, gamma), BETA, d)[0]
+        alpha = min(ALPHA, gamma)
+        return plan(task="realizable", rho=rho, gamma=gamma, alpha=alpha, beta=BETA, d=d).n
 
     def crossing(one: float) -> Crossing:
         start = max(8, round(0.3 / (one**2 * gamma)))
