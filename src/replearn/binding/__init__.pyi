@@ -1,4 +1,6 @@
+from .block_settings import adapted_to_blocks
 from .choices import bind_candidates, certify_choice, pool_digest
+from .computed import nearly_equal, warn_of_computed
 from .copies import copy_conditions
 from .digests import Fingerprint, bind
 from .estimator import (
@@ -52,6 +54,7 @@ __all__ = [
     "PROBES",
     "ConstantModels",
     "Fingerprint",
+    "adapted_to_blocks",
     "bind",
     "bind_candidates",
     "bind_estimator",
@@ -69,6 +72,7 @@ __all__ = [
     "in_words",
     "is_long",
     "mark_of_means",
+    "nearly_equal",
     "other_mark",
     "pool_digest",
     "prefitted",
@@ -86,6 +90,7 @@ __all__ = [
     "single_marks",
     "warn_if_all_constant",
     "warn_if_constant",
+    "warn_of_computed",
     "warn_of_constant",
     "without_masses",
 ]

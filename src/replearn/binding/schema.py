@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 
+from replearn.binding.computed import warn_of_computed
 from replearn.binding.sketch import sketch_columns
 from replearn.exceptions import PreprocessingWarning, warn_user
 from replearn.guarantees import MIN_ROWS, ROUNDED_ROWS
@@ -151,7 +152,9 @@ def _sketch(
     if words.shape[1] != len(names):
         return {}  # columns of one name cannot be distinguished
     n_second = int(second.sum())
-    sketched = sketch_columns(words.T, kinds.T, second if n_second >= MIN_ROWS else None)
+    sketched, computed = sketch_columns(words.T, kinds.T, second if n_second >= MIN_ROWS else None)
+    if decimals is None:
+        warn_of_computed([names[index] for index in np.flatnonzero(computed)])
     columns = [
         {
             "name": name if isinstance(name, int) else str(name),

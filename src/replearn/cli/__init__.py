@@ -23,7 +23,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 from replearn._version import __version__
-from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning, WeakKeyWarning
+from replearn.exceptions import (
+    NotCertifiedWarning,
+    PreprocessingWarning,
+    UsefulnessWarning,
+    WeakKeyWarning,
+)
 from replearn.records import pretty_json, visible
 
 __all__ = ["DONE", "add_options", "main", "put", "put_data", "put_json", "say"]
@@ -182,7 +187,12 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-_NOTES = (NotCertifiedWarning, PreprocessingWarning, WeakKeyWarning)
+_NOTES = (
+    NotCertifiedWarning,
+    PreprocessingWarning,
+    UsefulnessWarning,
+    WeakKeyWarning,
+)
 """Warnings that are printed as notes, each once."""
 
 

@@ -50,9 +50,6 @@ NAMED: Named = {
 
 MAX_CLASSES = 50
 MAX_CLASSES_SHOWN = 12
-LEAF_ROWS = 20
-ROWS_PER_LEAF_ROW = 8
-"""Rows of a leaf of boosted trees, and of a block for each; small blocks get smaller leaves."""
 
 ENCODING_HELP = "of text files, such as latin-1 (default: utf-8)"
 MODEL_HELP = (
@@ -380,12 +377,8 @@ def read_threshold(args: argparse.Namespace, labels: Iterable[Any] | None) -> An
     return threshold_of_label(threshold, known.get(args.positive), classes)
 
 
-def base_model(
-    name: str, columns: Mapping[str, str], rows_per_block: int | None = None, known: Named = NAMED
-) -> Any:
+def base_model(name: str, columns: Mapping[str, str], known: Named = NAMED) -> Any:
     """Return the base estimator by name, with everything that learns from data inside.
-
-    Boosting in blocks gets leaves that suit their size, a parameter that all labs of a plan share.
 
     >>> [type(step).__name__ for _, step in base_model("tree", {"age": "number"}).steps]
     ['TableEncoder', 'DecisionTreeClassifier']
@@ -398,9 +391,6 @@ def base_model(
 
     if name in known:
         module, kind, params, for_trees = known[name]
-        if name == "hgb" and rows_per_block is not None:
-            leaf = max(2, min(LEAF_ROWS, rows_per_block // ROWS_PER_LEAF_ROW))
-            params = {"min_samples_leaf": leaf}
         model = getattr(_imported(module, name), kind)(**params)
         return make_pipeline(TableEncoder(dict(columns), for_trees=for_trees), model)
     model = _imported_model(name, known)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -187,7 +186,6 @@ def _audit(
         train_size=train_size,
         max_rows=args.rows,
         time_budget=_time_left(args),
-        block_estimator=_block_estimator(args, sample),
         on_interrupt="return",
         groups=sample.groups,
         subgroups=list(args.subgroups) or "auto",
@@ -226,13 +224,6 @@ def _check(args: argparse.Namespace) -> None:
     if_given(check_positive, "--max-price", args.max_price, zero=True)
     if_given(check_fraction, "--fail-above", args.fail_above, zero=True)
     if_given(check_fraction, "--fail-above-limit", args.fail_above_limit, zero=True)
-
-
-def _block_estimator(args: argparse.Namespace, sample: Sample) -> Any:
-    """How ``fit`` sets an estimator of the command line for the rows of a block."""
-    if args.model not in NAMED or sample.groups is not None or args.tolerance is not None:
-        return None
-    return partial(base_model, args.model, sample.columns)
 
 
 def _thinning(args: argparse.Namespace, key: SharedKey | None) -> Thinning | None:

@@ -72,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         bool,
         include_key="put the key into the model",
+        check_price="also train one model without blocks, and print what the blocks lose",
         quiet="print nothing but warnings and errors",
         json="print the result as JSON",
     )
@@ -118,9 +119,8 @@ def run(args: argparse.Namespace) -> int:
     from replearn.auditing import is_replicable
     from replearn.persistence import check_savable
 
-    rows_per_block, about_fits = _size_of_fit(args, shared, sample)
-    say(*about_fits, quiet=args.quiet)
-    base = base_model(args.model, sample.columns, rows_per_block)
+    say(*_size_of_fit(args, shared, sample), quiet=args.quiet)
+    base = base_model(args.model, sample.columns)
     if is_replicable(base):
         raise ValueError(f"model {args.model!r} is replicable already; name its base estimator.")
     check_savable(base, f"model {args.model!r}")  # what cannot be saved fails before training
@@ -129,6 +129,7 @@ def run(args: argparse.Namespace) -> int:
     if not is_plain:
         estimator = _estimator(args, base, shared, labels)
         estimator.set_params(shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0)
+        estimator.set_params(check_price=args.check_price)
     if is_plain or incumbent is not None:
         estimator = with_incumbent(args, estimator, incumbent, labels)
     _fit(args, estimator, base, sample, in_pieces)
@@ -194,20 +195,16 @@ def _read_plan(args: argparse.Namespace) -> Plan | None:
     return Plan.load(args.plan)
 
 
-def _size_of_fit(
-    args: argparse.Namespace, shared: Plan | None, sample: Any
-) -> tuple[int | None, list[str]]:
-    """Rows of a block as the plan has them, and what to say of the fits before they start.
+def _size_of_fit(args: argparse.Namespace, shared: Plan | None, sample: Any) -> list[str]:
+    """Return what to say of the fits before they start.
 
     A large table gets fewer partitions. All of it follows from the size of the table and the
     options, never from the data.
     """
     if _by_scores(args, shared) or args.learner == "plain":  # blocks are large, or there are none
-        return None, []
-    if shared is not None:
-        return shared.block_size if shared.unit == "rows" else None, []
-    if sample.groups is not None:
-        return None, []
+        return []
+    if shared is not None or sample.groups is not None:
+        return []
     options = {"rho": 0.1 if args.rho is None else args.rho, "max_fits": args.max_fits}
     plan = make_plan(n=sample.n, n_classes=sample.n_classes, **options)
     n_partitions = plan.n_partitions
@@ -222,7 +219,7 @@ def _size_of_fit(
             f"promise. --max-fits {plan.n_partitions * plan.n_blocks} fits them all; other labs "
             f"need --max-fits {args.max_fits}, or one --plan"
         )
-    return plan.block_size, [remark]
+    return [remark]
 
 
 def _about_columns(args: argparse.Namespace) -> list[str]:

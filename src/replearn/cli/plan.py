@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from replearn.cli import DONE, add_options, put, put_json, say
-from replearn.guarantees import GUARANTEES, plan
+from replearn.guarantees import GUARANTEES, about_rare_classes, plan
 from replearn.records import read_object
 
 # Options that say numbers: type and explanation. What is left out is solved, or a default.
@@ -68,6 +68,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             group.add_argument("--classes", metavar="A,B", help="the labels, part of the protocol")
             group.add_argument("--law", choices=("arcsine", "uniform", "optimal"))
             group.add_argument("--vote", choices=("hard", "soft"))
+            group.add_argument(
+                "--small-blocks",
+                choices=("adapt", "keep"),
+                help="whether default leaf sizes follow the block size (default: adapt)",
+            )
             add_options(group, bool, groups="n counts groups (fit --group-by)")
     add_options(parser, "FILE", save="write the plan as JSON")
     paper = "show the paper's constants beside the plan"
@@ -76,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the plan, save it, print it."""
-    names = (*_NUMBERS, *_OF_VOTES, *_OF_OTHERS, "law", "vote")
+    names = (*_NUMBERS, *_OF_VOTES, *_OF_OTHERS, "law", "vote", "small_blocks")
     given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
     if args.classes is not None:
         given["classes"] = read_labels(args.classes)
@@ -95,6 +100,7 @@ def run(args: argparse.Namespace) -> int:
         put_json(read_object(planned.to_json(), "plan"))
     else:
         put(str(planned))
+        say(*filter(None, [about_rare_classes(planned)]))
         if args.paper:
             put(f"\n{planned.paper_constants()}")
     return DONE

@@ -25,6 +25,7 @@ from .inputs import (
     refuse_one_class as refuse_one_class,
 )
 from .planning import (
+    base_for_blocks as base_for_blocks,
     identity_of as identity_of,
     plan_in_force as plan_in_force,
     plan_request as plan_request,

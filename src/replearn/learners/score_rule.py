@@ -70,7 +70,7 @@ class FittedScore:
 
 
 def measure_scores(
-    fitted: FittedScore, blocks: TrainedBlocks, classes: NDArray[Any]
+    fitted: FittedScore, blocks: TrainedBlocks, classes: NDArray[Any], n_tried: int
 ) -> Usefulness | None:
     """Return how useful the scores are for rows of the first blocks, each without its own block.
 
@@ -79,7 +79,7 @@ def measure_scores(
     n_blocks = blocks.design.n_blocks
     if n_blocks < 2 or len(classes) < 2:
         return None
-    rows, owners = rows_of_first_blocks(blocks.first_partition)
+    rows, owners = rows_of_first_blocks(blocks.first_partition, n_tried)
     X = take_rows(blocks.sample.X, rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # predictions will show them

@@ -302,7 +302,7 @@ def partition_variance(
     return joint_variance(whole_votes(votes, design), design.n_blocks)
 
 
-def measure_votes(vote: FittedVote, blocks: TrainedBlocks) -> Usefulness | None:
+def measure_votes(vote: FittedVote, blocks: TrainedBlocks, n_tried: int) -> Usefulness | None:
     """Return how useful the votes are for rows of the first blocks, each without its own block.
 
     None if there is nothing to compare.
@@ -310,7 +310,7 @@ def measure_votes(vote: FittedVote, blocks: TrainedBlocks) -> Usefulness | None:
     design = vote.design
     if design.n_blocks < 2 or len(vote.classes) < 2:
         return None
-    rows, owners = rows_of_first_blocks(blocks.first_partition)
+    rows, owners = rows_of_first_blocks(blocks.first_partition, n_tried)
     X = take_rows(blocks.sample.X, rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # predictions will show them

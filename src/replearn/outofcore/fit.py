@@ -41,6 +41,7 @@ from replearn.learners import (
     PointwiseReplicableClassifier,
     all_or_nothing,
     base_estimator,
+    base_for_blocks,
     block_thresholds,
     check_base,
     check_features,
@@ -157,6 +158,11 @@ def fit_files(
             f"need "
             "their sample in memory."
         )
+    if estimator.check_price:
+        raise ValueError(
+            "check_price=True is not supported for a fit from files: the single fit would need all "
+            "rows in memory."
+        )
     if client is not None and folder is None:
         raise ValueError("client= needs folder=: storage that all workers see.")
     estimator._validate_params()
@@ -199,11 +205,12 @@ class _Fit:
                 "costs such as (1, 5)."
             )
         check_base(base, request.vote)
-        named = with_threshold(base, threshold)
-        fingerprint = bind_estimator(named)
         job.table = replace(job.table, classes=tuple(classes.tolist()))
         check_features(estimator, slice_rows(job.table.read(0).X, 0, 1), reset=True)
         plan = plan_in_force(estimator, request, Counted(self.n), classes)
+        base = base_for_blocks(base, plan)
+        named = with_threshold(base, threshold)
+        fingerprint = bind_estimator(named)
         self._claim(key, plan, fingerprint)
         warned = warn_if_blocks_cannot_learn(plan, base)
 
