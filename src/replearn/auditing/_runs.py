@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
 import io
@@ -27,9 +28,12 @@ from replearn.exceptions import NotCertifiedWarning, SmallSampleWarning
 from replearn.execution import (
     RunContext,
     fit_in_context,
+    keyed_seeds,
     one_thread,
     predict_labels,
     predict_probabilities,
+    random_state_names,
+    set_seeds,
 )
 from replearn.guarantees import Certificate
 from replearn.learners import PointwiseReplicableRegressor, fitted_threshold
@@ -115,6 +119,7 @@ class Job:
     points: Any
     classes: NDArray[Any] | None
     deadline: float | None  # on the monotonic clock, which all processes share
+    seed_key: SharedKey | None = None  # other seeds than the pair's, fixed ones included
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,12 +200,13 @@ class Store:
         return None if self._folder is None else self._folder / name
 
 
-def run_pair(job: Job) -> PairOutcome:
+def run_pair(job: Job, n_threads: int = 1) -> PairOutcome:
     """Fit one contender on both samples of a pair and predict the test rows.
 
     Raises `DeadlinePassed` after the deadline, between two blocks (or models of an ensemble).
     """
-    with one_thread(), warnings.catch_warnings(record=True) as raised:
+    threads = one_thread() if n_threads == 1 else contextlib.nullcontext()
+    with threads, warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("default")
         # The certificate and a finding say the first, and the second is measured.
         warnings.simplefilter("ignore", NotCertifiedWarning)
@@ -208,7 +214,7 @@ def run_pair(job: Job) -> PairOutcome:
         runs = []
         in_use = None
         for sample in job.samples:
-            run, in_use = _run(job, sample, in_use)
+            run, in_use = _run(job, sample, in_use, n_threads)
             runs.append(run)
     notes = {_shortened(f"{w.category.__name__}: {w.message}") for w in raised}
     arrays = {n: stacked([run.get(n) for run in runs]) for n in ARRAYS if n != "thresholds"}
@@ -242,9 +248,14 @@ def stacked(parts: list[Any]) -> Any:
     return None if any(part is None for part in parts) else np.stack(parts)
 
 
-def _run(job: Job, sample: Sample, in_use: Any) -> tuple[dict[str, Any], Any]:
+def _run(job: Job, sample: Sample, in_use: Any, n_threads: int) -> tuple[dict[str, Any], Any]:
     """Return what one run predicts, and its model, which the next one may succeed."""
     model = prepare(job.contender, job.key, job.pair)
+    if job.seed_key is not None:
+        set_seeds(model, keyed_seeds(random_state_names(model), job.seed_key))
+    if n_threads > 1:
+        names = [n for n in model.get_params(deep=True) if n.rpartition("__")[2] == "n_jobs"]
+        model.set_params(**dict.fromkeys(names, n_threads))
     if job.contender.succeeds and in_use is not None:
         model.set_params(incumbent=in_use)
     start = time.process_time()

@@ -58,9 +58,9 @@ def warn_if_votes_are_few(plan: Plan, sample: Sample, classes: NDArray[Any], bas
     warn_user(
         f"{plan.n} {plan.unit} are few: {plan.n_blocks} blocks of {plan.block_size} {plan.unit} "
         f"have {rarest.in_blocks(plan.n_blocks)}, and below {MIN_EVENTS} votes lose accuracy, "
-        f"though not the promise. {_fewer_blocks(plan, rarest)}Or use a larger rho, which requires "
-        "fewer blocks, or ScoreReplicableClassifier, which has few large blocks and an estimated "
-        "promise. check_price=True measures what is lost.",
+        f"though not the promise. {_fewer_blocks(plan, rarest)}A larger rho requires fewer "
+        "blocks; ScoreReplicableClassifier has few large blocks and an estimated promise. "
+        "check_price=True measures what is lost.",
         SmallSampleWarning,
     )
 
@@ -89,8 +89,8 @@ def warn_if_scores_are_few(
         f"{sample.n} {sample.unit} are few: {n_blocks} blocks have "
         f"{rarest.in_blocks(n_blocks)}, and below {MIN_SCORE_EVENTS} scores vary so much that "
         f"thresholds for rho={rho:g} cost accuracy. About {n_rows} rows are enough for "
-        f"n_blocks={n_blocks}. Or use rho={min(2 * rho, 1.0):g}, which halves the thresholds, or "
-        "IncumbentClassifier, which keeps predictions of a model in use. check_price=True measures "
-        "what is lost.",
+        f"n_blocks={n_blocks}. rho={min(2 * rho, 1.0):g} halves the thresholds; "
+        "IncumbentClassifier keeps predictions of a model in use. check_price=True measures what "
+        "is lost.",
         SmallSampleWarning,
     )
