@@ -12,7 +12,8 @@ from replearn_lab.fitted import released_flips
 from replearn_lab.measuring import exponent
 from replearn_lab.power_law import draw_lines, fitted_line, line, said
 
-ALPHA, BETA = 0.1, 0.05
+ALPHA = 0.1
+BETA = 0.05
 
 
 def measure(
