@@ -9,6 +9,7 @@ from replearn.cli import DONE, add_options, put, put_json, say
 from replearn.records import two_columns
 from replearn_lab.experiment import FORMATS, SIZES, Experiment
 from replearn_lab.experiments import all_experiments, find_experiment
+from replearn_lab.learning import NamedLearner
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(run_one, bool, small="the same as --size small: at most two minutes")
     add_options(run_one, "DIR", out="where to write NAME.json, NAME.md and the figure")
     add_options(run_one, "KEY", key="source of all random numbers (default: 0)")
+    learner = "a classifier or learner of your own, for experiments that support it"
+    add_options(run_one, "MODULE:NAME", learner=learner)
     run_one.add_argument("--format", choices=FORMATS, default="png", help="format of the figure")
     for action in (listed, run_one):
         add_options(action, bool, json="print JSON")
@@ -37,6 +40,8 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f"--small and --size {args.size} contradict each other: give one.")
     names = list(all_experiments()) if args.name == "all" else [args.name]
     experiments = [find_experiment(name) for name in names]
+    if args.learner and args.name == "all":
+        experiments = [experiment for experiment in experiments if experiment.takes_learner]
     for experiment in experiments:
         _run(experiment, args)
     return DONE
@@ -54,7 +59,8 @@ def _list(as_json: bool) -> int:
 def _run(experiment: Experiment, args: argparse.Namespace) -> None:
     size = "small" if args.small else args.size or "full"
     report = None if args.quiet else _progress(experiment.name)
-    result = experiment.run(size, 0 if args.key is None else args.key, report)
+    learner = NamedLearner(args.learner) if args.learner else None
+    result = experiment.run(size, 0 if args.key is None else args.key, report, learner)
     put_json(result.to_dict()) if args.json else put(result.text)
     if args.out:
         written = result.write(args.out, args.format)
