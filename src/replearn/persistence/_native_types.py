@@ -34,9 +34,12 @@ def native_name(kind: type) -> str | None:
     return name if name in NATIVE_TYPES and _class_named(name) is kind else None
 
 
-def take_native(model: Any) -> State | None:
-    """Return parameters and bytes of a fitted model; None if it is not fitted."""
+def take_native(model: Any) -> State:
+    """Return parameters of a model and, if it is fitted, the bytes of its own format."""
     package = type(model).__module__.partition(".")[0]
+    is_fitted = model.is_fitted() if package == "catboost" else model.__sklearn_is_fitted__()
+    if not is_fitted:
+        return {"params": model.get_params()}
     take = {"xgboost": _take_xgboost, "lightgbm": _take_lightgbm, "catboost": _take_catboost}
     return take[package](model)
 
@@ -44,6 +47,8 @@ def take_native(model: Any) -> State | None:
 def build_native(name: str, state: State) -> Any:
     """Build a model again; its package reads the bytes."""
     kind = _class_named(name)
+    if "model" not in state:
+        return kind(**state["params"])
     content = bytes(np.asarray(state["model"], dtype=np.uint8))
     if name.startswith("lightgbm."):
         return _build_lightgbm(kind, state["attributes"], content)
@@ -65,16 +70,12 @@ def _as_array(content: Any) -> Bytes:
     return np.frombuffer(bytes(content), dtype=np.uint8)
 
 
-def _take_xgboost(model: Any) -> State | None:
-    if not model.__sklearn_is_fitted__():
-        return None
+def _take_xgboost(model: Any) -> State:
     content = model.get_booster().save_raw("ubj")
     return {"params": model.get_params(), "model": _as_array(content)}
 
 
-def _take_catboost(model: Any) -> State | None:
-    if not model.is_fitted():
-        return None
+def _take_catboost(model: Any) -> State:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / _FILE
         model.save_model(str(path), format="cbm")
@@ -83,10 +84,8 @@ def _take_catboost(model: Any) -> State | None:
     return {"params": model.get_params(), "model": _as_array(content), "n_features": n_features}
 
 
-def _take_lightgbm(model: Any) -> State | None:
+def _take_lightgbm(model: Any) -> State:
     """Return the attributes of the estimator beside its booster, which alone has a format."""
-    if not model.__sklearn_is_fitted__():
-        return None
     attributes = {name: value for name, value in vars(model).items() if name != "_Booster"}
     plain = {k: dict(v) if isinstance(v, dict) else v for k, v in attributes.items()}
     return {"attributes": plain, "model": _as_array(model.booster_.model_to_string().encode())}
