@@ -17,6 +17,7 @@ import os
 import statistics
 import threading
 import time
+from collections import deque
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +31,6 @@ from pydantic import BaseModel
 import replearn
 
 SECONDS_BETWEEN_LOOKS = 1.0
-N_TIMED = 20
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,6 @@ class ModelFile:
             self.served = self._load()
             self._refused = None
             self.last_error = None
-            print_latency(self.served.model)
         except Exception as error:  # whatever is wrong with a new file, the old model serves on
             self.last_error = f"{type(error).__name__}: {error}"
 
@@ -96,19 +95,24 @@ class ModelFile:
         self._stop.set()
 
 
-def print_latency(model: Any) -> None:
-    """Print how long one row takes, with missing values where the model takes them."""
-    row = pd.DataFrame([[0.0] * model.n_features_in_], columns=columns_of(model))
-    milliseconds = []
-    for _ in range(N_TIMED):
-        start = time.perf_counter()
-        try:
-            model.predict(row)
-        except Exception:  # categories: zero is none of them
-            print("one row: not measured, the columns are not numbers", flush=True)
-            return
-        milliseconds.append(1000 * (time.perf_counter() - start))
-    print(f"one row: {statistics.median(milliseconds):.2f} ms (median of {N_TIMED})", flush=True)
+class Latency:
+    """Milliseconds of the latest requests with one row; their median is printed now and then."""
+
+    def __init__(self) -> None:
+        self._latest: deque[float] = deque(maxlen=100)
+        self._count = 0
+
+    def add(self, milliseconds: float) -> None:
+        """Count a request; the first and every hundredth is printed."""
+        self._latest.append(milliseconds)
+        self._count += 1
+        if self._count % 100 == 1:
+            print(f"one row: {self.median:.2f} ms (request {self._count})", flush=True)
+
+    @property
+    def median(self) -> float | None:
+        """Median of the latest hundred; None before the first."""
+        return statistics.median(self._latest) if self._latest else None
 
 
 def columns_of(model: Any) -> list[str]:
@@ -129,8 +133,8 @@ class Rows(BaseModel):
 async def lifespan(app: FastAPI):
     """Load the model before the first request, and watch its file."""
     file = ModelFile(os.environ["REPLEARN_MODEL"])
-    print_latency(file.served.model)
     app.state.file = file
+    app.state.latency = Latency()
     watcher = threading.Thread(target=file.watch, daemon=True)
     watcher.start()
     yield
@@ -160,6 +164,8 @@ def predict(body: Rows) -> dict[str, Any]:
     except (ValueError, TypeError) as error:
         raise HTTPException(422, str(error)) from error
     milliseconds = 1000 * (time.perf_counter() - start)
+    if len(body.rows) == 1:
+        app.state.latency.add(milliseconds)
     return {**result, "model": served.digest, "milliseconds": round(milliseconds, 3)}
 
 
@@ -171,6 +177,7 @@ def health() -> dict[str, Any]:
         "status": "ok" if file.last_error is None else "serving the previous model",
         "loaded_at": file.served.loaded_at,
         "last_error": file.last_error,
+        "one_row_milliseconds": app.state.latency.median,
     }
 
 

@@ -115,7 +115,10 @@ def test_it_predicts_as_the_model_does_and_says_what_it_is(models, service):
     served = service.predict(ROWS[2400:])
     assert served["predictions"] == model.predict(ROWS[2400:]).tolist()
     assert served["flip_probabilities"] == model.flip_probability(ROWS[2400:]).tolist()
-    assert served["milliseconds"] > 0
+    alone = service.predict(ROWS[2400:2401])
+    assert alone["predictions"] == served["predictions"][:1]
+    assert alone["milliseconds"] > 0
+    assert service.call("health")["one_row_milliseconds"] > 0
     version = service.call("version")
     assert version["model"] == served["model"]
     assert version["verdict"] == "certified"

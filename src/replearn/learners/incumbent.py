@@ -20,6 +20,7 @@ from replearn.exceptions import UsefulnessWarning, warn_user
 from replearn.execution import RunContext, fit_in_context
 from replearn.guarantees import Certificate
 from replearn.learners.decision_threshold import (
+    POS_LABEL_CONSTRAINTS,
     THRESHOLD_CONSTRAINTS,
     fitted_threshold,
     split_threshold,
@@ -108,6 +109,8 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         Decision threshold on the score, as in `DecisionThresholdClassifier`, for two classes and an
         estimator without ``margin``. None: that of the estimator, else that of the incumbent, if
         one of them is a classifier with a decision threshold; else 0.5.
+    pos_label : label, default=None
+        The label that ``threshold`` is about; None: ``classes_[1]``, the last of the sorted labels.
     band_unit : {"score", "standard_error"}, default="score"
         What ``band`` counts; standard errors of the point's new score require
         `ScoreReplicableClassifier` with two classes as estimator.
@@ -185,6 +188,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         "memory": [Interval(Real, 0, MAX_MEMORY, closed="both"), StrOptions({"all", "auto"})],
         "band": [Interval(Real, 0, None, closed="left"), None],
         "threshold": THRESHOLD_CONSTRAINTS,
+        "pos_label": POS_LABEL_CONSTRAINTS,
         "band_unit": [StrOptions({"score", "standard_error"})],
         "max_changes": [_SHARE, None],
         "max_negative_flips": [_SHARE, None],
@@ -201,6 +205,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         memory=0.5,
         band=None,
         threshold=None,
+        pos_label=None,
         band_unit="score",
         max_changes=None,
         max_negative_flips=None,
@@ -213,6 +218,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         self.memory = memory
         self.band = band
         self.threshold = threshold
+        self.pos_label = pos_label
         self.band_unit = band_unit
         self.max_changes = max_changes
         self.max_negative_flips = max_negative_flips
@@ -257,8 +263,9 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
             X = check_features(self, X, reset=True)
             base = base_estimator(self.estimator)
             self._check_options(base, classes)
-            if self.threshold is not None:
-                base = with_threshold(*split_threshold(base, self.threshold, classes))
+            if self.threshold is not None or self.pos_label is not None:
+                split = split_threshold(base, self.threshold, classes, self.pos_label)
+                base = with_threshold(*split)
             previous = chain_of(self.incumbent)
             if previous is not None:
                 names = getattr(self, "feature_names_in_", None)

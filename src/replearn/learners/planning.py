@@ -45,7 +45,10 @@ from replearn.primitives import sample_key
 from replearn.randomness import Points, SharedKey, as_points
 
 UNPLANNED = frozenset(
-    {"estimator", "threshold", "check_price", "shared_key", "plan", "n_jobs", "verbose"}
+    {
+        *("estimator", "threshold", "pos_label", "check_price", "shared_key", "plan"),
+        *("n_jobs", "verbose"),
+    }
 )
 """Parameters of an estimator that a plan does not set."""
 

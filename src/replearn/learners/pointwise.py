@@ -21,6 +21,7 @@ from replearn.execution import BlockEnsemble, RunContext
 from replearn.guarantees import Plan, PlanRequest, plan_votes
 from replearn.heavy import HeavyPoints
 from replearn.learners.decision_threshold import (
+    POS_LABEL_CONSTRAINTS,
     THRESHOLD_CONSTRAINTS,
     block_estimator,
     block_thresholds,
@@ -86,6 +87,8 @@ class PointwiseReplicableClassifier(VotePredictions):
         ``"prevalence"``, ``"recall=0.8"`` or ``"rate=0.3"``, as in `DecisionThresholdClassifier`.
         Each block votes by it; what depends on the data is chosen in each block. None: that of
         a ``FixedThresholdClassifier`` around the base estimator, or none.
+    pos_label : label, default=None
+        The label that ``threshold`` is about; None: ``classes_[1]``, the last of the sorted labels.
     classes : array-like, default=None
         The labels. None: those in ``y``; give them when two labs may not both see a rare one.
     max_fits : int, default=None
@@ -206,6 +209,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         "n_blocks": [Interval(Integral, 1, None, closed="left"), None],
         "vote": [StrOptions({"hard", "soft"})],
         "threshold": THRESHOLD_CONSTRAINTS,
+        "pos_label": POS_LABEL_CONSTRAINTS,
         "classes": ["array-like", None],
         "max_fits": [Interval(Integral, 1, None, closed="left"), None],
         "law": [StrOptions({"arcsine", "uniform", "optimal"}), ThresholdLaw, None],
@@ -237,6 +241,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         n_blocks=None,
         vote="hard",
         threshold=None,
+        pos_label=None,
         classes=None,
         max_fits=None,
         law=None,
@@ -264,6 +269,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         self.n_blocks = n_blocks
         self.vote = vote
         self.threshold = threshold
+        self.pos_label = pos_label
         self.classes = classes
         self.max_fits = max_fits
         self.law = law
@@ -319,7 +325,7 @@ class PointwiseReplicableClassifier(VotePredictions):
             request = plan_request(self)
             given, classes = check_sample(X, y, groups, requested_classes(self))
             base, threshold = split_threshold(
-                base_estimator(self.estimator), self.threshold, classes
+                base_estimator(self.estimator), self.threshold, classes, self.pos_label
             )
             check_base(base, request.vote)
             failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)

@@ -22,6 +22,7 @@ from replearn.compat import HasMethods, Interval
 from replearn.execution import BlockEnsemble, RunContext
 from replearn.guarantees import MIN_BLOCKS, Certificate, Plan
 from replearn.learners.decision_threshold import (
+    POS_LABEL_CONSTRAINTS,
     THRESHOLD_CONSTRAINTS,
     block_estimator,
     split_threshold,
@@ -87,6 +88,8 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         ``"prevalence"``, ``"recall=0.8"`` or ``"rate=0.3"``, as in `DecisionThresholdClassifier`.
         Targets are reached in each block, and the thresholds of the blocks are averaged. None:
         that of a ``FixedThresholdClassifier`` around the base estimator, or 0.5.
+    pos_label : label, default=None
+        The label that ``threshold`` is about; None: ``classes_[1]``, the last of the sorted labels.
     n_blocks : int, default=None
         Blocks of one partition, at least 3; None: 24, or 8 from ``rho=0.2`` and 10,000 rows on;
         fewer below 80 rows in each, or what the estimator needs (four ``min_samples_leaf``).
@@ -168,6 +171,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         "estimator": [HasMethods(["fit"]), None],
         "rho": [Interval(Real, 0, 1, closed="right")],
         "threshold": THRESHOLD_CONSTRAINTS,
+        "pos_label": POS_LABEL_CONSTRAINTS,
         "n_blocks": [Interval(Integral, MIN_BLOCKS, None, closed="left"), None],
         "n_partitions": [Interval(Integral, 1, None, closed="left"), None],
         "standard_error": [Interval(Real, 0, 1, closed="neither"), tuple, None],
@@ -186,6 +190,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         *,
         rho=0.1,
         threshold=None,
+        pos_label=None,
         n_blocks=None,
         n_partitions=None,
         standard_error=None,
@@ -200,6 +205,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         self.estimator = estimator
         self.rho = rho
         self.threshold = threshold
+        self.pos_label = pos_label
         self.n_blocks = n_blocks
         self.n_partitions = n_partitions
         self.standard_error = standard_error
@@ -331,7 +337,9 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
 
     def _split_threshold(self, classes: NDArray[Any]) -> tuple[Any, Any]:
         """Return the base estimator and its decision threshold, 0.5 by default."""
-        base, threshold = split_threshold(base_estimator(self.estimator), self.threshold, classes)
+        base, threshold = split_threshold(
+            base_estimator(self.estimator), self.threshold, classes, self.pos_label
+        )
         if isinstance(base, FixedThresholdClassifier | TunedThresholdClassifierCV):
             raise ValueError(
                 f"estimator={base!r}: the threshold of {type(base).__name__} would not be used, "

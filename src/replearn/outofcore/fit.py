@@ -197,7 +197,7 @@ class _Fit:
         # Plan: from the parameters and the number of rows, never from the data.
         classes = job.list_classes(requested_classes(estimator))
         base, threshold = split_threshold(
-            base_estimator(estimator.estimator), estimator.threshold, classes
+            base_estimator(estimator.estimator), estimator.threshold, classes, estimator.pos_label
         )
         if threshold is not None and known_threshold(threshold) is None:
             raise ValueError(

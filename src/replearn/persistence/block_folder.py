@@ -158,8 +158,7 @@ def block_to_bytes(model: Any, trusted_types: Sequence[str]) -> bytes:
     """Return a fitted block as the content of a file, with its digest."""
     parts = dump({_MODEL: model})
     part = SKOPS if SKOPS in parts else PACKED
-    if part == SKOPS:
-        check_types(parts[SKOPS], trusted_types, "a block of this estimator, which is to be saved,")
+    check_types(parts, trusted_types, "a block of this estimator, which is to be saved,")
     written = part.encode() + b"\n" + parts[part]
     return seal(written)
 
