@@ -12,13 +12,10 @@ from .json import (
     Reader,
     canonical_json,
     check_format,
-    claim_folder,
     differences,
     digest_of,
-    other_work,
     pretty_json,
     read_flat,
-    read_manifest,
     read_object,
     refuse_differences,
     seal,
@@ -28,9 +25,12 @@ from .json import (
 )
 from .search import bisect, geometric_mean, require_integer, require_pair, smallest_integer
 from .text import aligned, html_table, html_text, two_columns, visible
+from .work_folder import MANIFEST, WorkFolder, other_work
 
 __all__ = [
+    "MANIFEST",
     "Reader",
+    "WorkFolder",
     "aligned",
     "bisect",
     "canonical_json",
@@ -42,7 +42,6 @@ __all__ = [
     "check_fractions",
     "check_number",
     "check_positive",
-    "claim_folder",
     "differences",
     "digest_of",
     "geometric_mean",
@@ -52,7 +51,6 @@ __all__ = [
     "other_work",
     "pretty_json",
     "read_flat",
-    "read_manifest",
     "read_object",
     "refuse_differences",
     "require_integer",
