@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from replearn.exceptions import SecretKeyWarning
 from replearn.randomness import SharedKey, as_points
 from replearn.randomness.hashing import Purpose, derive, gumbel_from_hashes, hash_points
-from replearn.randomness.siphash import LANES
+from replearn.randomness.points import LANES
 
 KEY = SharedKey("trial-2026")
 deterministic = settings(deadline=None, derandomize=True)

@@ -14,7 +14,6 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_regressor
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
-from sklearn.utils.parallel import Parallel, delayed
 
 from replearn.auditing import _runs
 from replearn.auditing._budget import START_SECONDS, within
@@ -420,14 +419,14 @@ def _run_pairs(
     progress = Progress(total, "pairs", verbose=verbose)
     clock = _Clock(deadline)
     jobs = (
-        delayed(_run_one)(contender, task.job(contender, pair, deadline))
+        (contender, task.job(contender, pair, deadline))
         for contender, pair in _missing(task, store, clock, progress)
     )
     if deadline is not None and deadline - context.now() < 2 * START_SECONDS:
         n_jobs = 1  # the time would go into starting workers
-    parallel = Parallel(n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
+    options = {"return_as": "generator_unordered", "pre_dispatch": "n_jobs"}
     try:
-        for contender, pair, outcome in in_workers(parallel, jobs):
+        for contender, pair, outcome in in_workers(_run_one, jobs, n_jobs=n_jobs, **options):
             if outcome is None:
                 clock.stopped = TIME
             else:

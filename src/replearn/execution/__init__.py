@@ -8,10 +8,13 @@ from replearn.execution.context import (
     BlockCache,
     BlockStore,
     DeadlinePassed,
+    Progress,
     RunContext,
     accepts_context,
     fit_in_context,
+    no_autologging,
     now,
+    side_by_side,
 )
 from replearn.execution.fitting import Block, fit_blocks, fit_one_block
 from replearn.execution.partition import keyed_seeds, make_blocks, random_state_names, set_seeds
@@ -26,7 +29,6 @@ from replearn.execution.plugins import (
     register,
     use_fastpaths,
 )
-from replearn.execution.runtime import Progress, no_autologging, side_by_side
 from replearn.execution.voting import (
     MIN_ROWS_PER_TASK,
     BlockEnsemble,

@@ -22,14 +22,19 @@ from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
-from sklearn.utils.parallel import Parallel, delayed
 
 from replearn import compat
 from replearn.execution.constant import ConstantVote
-from replearn.execution.context import BlockCache, RunContext, check_context
+from replearn.execution.context import (
+    BlockCache,
+    Progress,
+    RunContext,
+    check_context,
+    naming,
+    no_autologging,
+)
 from replearn.execution.partition import keyed_seeds, random_state_names, set_seeds
 from replearn.execution.plugins import fit_functions
-from replearn.execution.runtime import Progress, naming, no_autologging
 from replearn.execution.time_limit import TimeLimit
 from replearn.execution.voting import one_thread
 from replearn.execution.workers import in_workers, same_import_path
@@ -262,10 +267,10 @@ def _run(
     else:
         return
     size = _batch_size(min(seconds), n_blocks - len(seconds), workers)
-    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
     batches = iter(lambda: list(islice(work, size)), [])
     try:
-        yield from in_workers(parallel, (delayed(_fit_batch)(estimator, b) for b in batches))
+        jobs = ((estimator, batch) for batch in batches)
+        yield from in_workers(_fit_batch, jobs, n_jobs=n_jobs, prefer=prefer, return_as="generator")
     except BrokenExecutor as error:
         raise RuntimeError(
             f"a worker process ended while {type(estimator).__name__} was fitted on one of "

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from replearn.execution.runtime import naming
+from replearn.execution.context import naming
 from replearn.tables import copy_rows, is_sparse, n_rows
 
 _ROUNDING = 1e-6

@@ -6,6 +6,7 @@ ends it. Under a limit every block is therefore fitted in a worker process.
 
 from __future__ import annotations
 
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import Any
 
 from replearn import compat
+from replearn.execution.workers import end_with
 from replearn.records import check_positive
 
 _READY_SECONDS = 0.05
@@ -68,7 +70,7 @@ class TimeLimit:
             self.end()
             self._pool = compat.ProcessPoolExecutor(workers)
             self._workers = workers
-            list(self._pool.map(_ready, range(workers)))
+            list(self._pool.map(_ready, [os.getpid()] * workers))
 
     def _wait(self, waiting: deque[tuple[Future[Any], str, float]]) -> None:
         """Wait until one more job is done; give up when one is overdue."""
@@ -106,7 +108,7 @@ def _is_broken(future: Future[Any]) -> bool:
     return not future.done() or isinstance(future.exception(), BrokenExecutor)
 
 
-def _ready(number: int) -> int:
-    """Stay long enough for the other workers to get a number too."""
+def _ready(parent: int) -> None:
+    """Watch the parent, and stay long enough for the other workers to be called too."""
+    end_with(parent)
     time.sleep(_READY_SECONDS)
-    return number

@@ -23,11 +23,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context, get_config
-from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
 from replearn import compat
 from replearn.execution import plugins
+from replearn.execution.context import naming
 from replearn.execution.plugins import (
     BlockModel,
     Predictor,
@@ -35,7 +35,6 @@ from replearn.execution.plugins import (
     predict_numbers,
     predict_probabilities,
 )
-from replearn.execution.runtime import naming
 from replearn.execution.workers import in_workers
 from replearn.tables import n_rows, pad_rows, row_chunks, slice_rows
 
@@ -361,8 +360,7 @@ def _in_parallel(work: Any, tasks: Iterable[Any], n_jobs: int | None) -> list[An
     joblib waits for threads by sleeping 10 ms at a time, a tenth of the time of 100,000 rows.
     """
     if not compat.threads_are_configured():
-        parallel = Parallel(n_jobs=n_jobs, prefer="threads")
-        return list(in_workers(parallel, (delayed(work)(*task) for task in tasks)))
+        return list(in_workers(work, tasks, n_jobs=n_jobs, prefer="threads"))
     settings = get_config()  # scikit-learn keeps them by thread
 
     def run(task: Any) -> Any:

@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any
 
 from joblib import effective_n_jobs
-from sklearn.utils.parallel import Parallel, delayed
 
 from replearn.execution import Progress, in_workers, one_thread
 
@@ -41,8 +40,9 @@ class LocalEngine:
                     pinned(work, number)
                     progress.advance()
                 return
-            parallel = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
-            for _ in in_workers(parallel, (delayed(pinned)(work, number) for number in numbers)):
+            jobs = ((work, number) for number in numbers)
+            options = {"n_jobs": self.n_jobs, "return_as": "generator_unordered"}
+            for _ in in_workers(pinned, jobs, **options):
                 progress.advance()
 
 

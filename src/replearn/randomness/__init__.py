@@ -6,8 +6,7 @@ from replearn.randomness.columns import (
     read_once,
 )
 from replearn.randomness.hashing import gumbel_from_hashes
-from replearn.randomness.held import HoldsKey, key_or_default, warn_if_weak
-from replearn.randomness.key import SharedKey
+from replearn.randomness.key import HoldsKey, SharedKey, key_or_default, warn_if_weak
 from replearn.randomness.kinds import ENCODING_VERSION, Kind
 from replearn.randomness.points import Points, as_points
 

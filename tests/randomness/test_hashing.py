@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from siphash24 import siphash24
 
-from replearn.randomness.siphash import SipState, aligned_words, last_word
+from replearn.randomness.hashing import SipState, last_word
+from replearn.randomness.points import aligned_words
 
 # The authors' test vectors (SipHash-2-4, 64 bits): key 00 01 ... 0f, messages 00 01 ... of
 # length 0 to 63, the hashes as little-endian bytes.
