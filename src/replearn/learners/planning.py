@@ -84,7 +84,10 @@ def _with_stage(request: PlanRequest, heavy: str) -> PlanRequest:
 
 def requested_classes(estimator: Any) -> Any:
     """Return the classes that the parameters or the plan list; None: those of the sample."""
-    return estimator.classes if estimator.plan is None else estimator.plan.classes
+    if estimator.plan is None:
+        return estimator.classes
+    _check_task(estimator, estimator.plan)
+    return estimator.plan.classes
 
 
 def wants_heavy_stage(estimator: Any) -> bool:
