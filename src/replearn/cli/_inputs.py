@@ -73,11 +73,9 @@ class SampleOptions(CommandOptions):
 
     data: str = argument("file: csv, tsv, txt (also .gz), parquet, feather, xlsx")
     target: str = option("column with the labels to predict", "COLUMN", required=True)
-    id: str | None = option(
-        "identifies a row: not a feature; its threshold is derived from it", "COLUMN"
-    )
+    id: str | None = option("names a row: no feature; its threshold is derived from it", "COLUMN")
     group_by: str | None = option(
-        "column: rows with the same value belong together (one patient)", "COLUMN"
+        "rows with the same value belong together (one patient)", "COLUMN"
     )
     drop: tuple[str, ...] = repeated("column that is left out", "COLUMN")
     columns: str | None = option(

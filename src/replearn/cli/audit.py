@@ -94,7 +94,7 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
     )
     EXAMPLES = (
         "replearn audit people.csv --target income --out report.html",
-        "replearn audit people.csv --target income --model hgb --quick --fail-above 0.05",
+        "replearn audit people.csv --target income --quick --fail-above 0.05",
     )
 
     rho: float = number(
@@ -108,7 +108,7 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
         "recommend contenders that lose at most so many points of accuracy (default: 1)", float
     )
     fail_above: float | None = number(
-        "exit with 1 if the measured flip rate of the model is larger", float
+        "exit with 1 if more predictions change than this share", float
     )
     fail_above_limit: float | None = number(
         "the same for its upper 95 %% limit: passes only if the rate is shown to be smaller", float

@@ -47,7 +47,7 @@ class PredictOptions(ModelOptions, MemoryOptions):
     )
     EXAMPLES = (
         "replearn predict m.replearn new.csv --key-file key.txt --out predictions.csv",
-        "replearn predict m.replearn new.csv --key-file key.txt --max-flip 0.1 --explain",
+        "replearn predict m.replearn new.csv --key-file key.txt --explain plain",
     )
 
     model: str = argument("model file")
