@@ -4,62 +4,77 @@ import json
 import math
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+VERDICTS = ("certified", "estimated", "warned", "not certified", "refused")
+"""Verdicts of a pair, the most trusting first; "warned": `fit` says that rho is not reached."""
+
+RESULTS = ("yes", "yes, if", "unknown", "no", "-")
+"""Results of a comparison, the most trusting first."""
+
 
 @dataclass(frozen=True)
 class Outcome:
-    """One pair: what was claimed, what was measured, what the certificates say."""
+    """One pair: what was promised, what was measured, what the certificates say."""
 
     claimed: float
     rate: float
-    certified: bool
-    answer: str
+    verdict: str
+    result: str
     probed: str | None = None
-    refused: bool = False
+    voted: str | None = None
 
     @property
     def trusted(self) -> float:
-        """Flips that certificates vouch for: certified, and answered "yes" to the end."""
-        return self.rate * (self.certified and (self.probed or self.answer).startswith("yes"))
+        """Flips that certificates vouch for: certified or estimated, and "yes" to the end."""
+        last = self.voted or self.probed or self.result
+        return self.rate * (self.verdict in VERDICTS[:2] and last.startswith("yes"))
 
 
-def outcome_of(claimed: float, rate: float, runs: Any, probes: Any = None) -> Outcome:
+def outcome_of(
+    claimed: float, rate: float, runs: Any, probes: Any = None, votes: Any = None
+) -> Any:
     """Put the measurement and both certificates of a pair together."""
     one, two = runs
-    probed = _answer(one.comparable(two, probes=probes)) if probes else None
-    certified = one.certified and two.certified
-    return Outcome(claimed, rate, certified, _answer(one.comparable(two)), probed)
+    probed = _result(one.comparable(two, probes=probes)) if probes else None
+    voted = _result(one.comparable(two, probes=probes, votes=votes)) if votes else None
+    verdict = max((run.verdict for run in runs), key=VERDICTS.index)
+    return Outcome(claimed, rate, verdict, _result(one.comparable(two)), probed, voted)
 
 
-def _answer(comparison: Any) -> str:
+def _result(comparison: Any) -> str:
     if comparison.comparable == "yes" and comparison.unverified_conditions:
         return "yes, if"
     return comparison.comparable
+
+
+def votes_of(models: Any, tables: Any) -> Any:
+    """Return the block votes of two models on the same rows, as each lab encodes them."""
+    try:
+        return tuple(model.block_votes(X) for model, X in zip(models, tables, strict=True))
+    except ValueError:  # other columns: no votes on these rows
+        return None
 
 
 @dataclass(frozen=True)
 class Row:
     """One way to differ, over all pairs: the most trusting words of any pair are shown.
 
-    ``trusted`` counts flips of those pairs only that are certified and answered "yes" to the end,
-    as a share of all pairs: that is what the certificates vouch for.
+    ``trusted`` counts flips of those pairs only that are vouched for, as a share of all pairs.
     """
 
     name: str
     pairs: tuple[Outcome, ...]
 
     @property
-    def silent(self) -> bool:
-        """Whether more flips are vouched for than promised, by more than three standard errors."""
-        trusted = [pair.trusted for pair in self.pairs]
-        error = float(np.std(trusted) / math.sqrt(len(trusted)))
-        return float(np.mean(trusted)) - 3 * error > self.pairs[0].claimed
+    def claimed(self) -> float:
+        """Mean promise of the pairs."""
+        return float(np.mean([pair.claimed for pair in self.pairs]))
 
     @property
     def flips(self) -> float:
@@ -67,35 +82,67 @@ class Row:
         return float(np.mean([pair.rate for pair in self.pairs]))
 
     @property
-    def answer(self) -> str:
-        """The most trusting answer without a probe."""
-        return _most_trusting(pair.answer for pair in self.pairs)
+    def trusted(self) -> float:
+        """Mean rate that certificates vouch for."""
+        return 0.0 if self.verdict == "refused" else float(np.mean(self._trusted))
+
+    @property
+    def silent(self) -> bool:
+        """Whether more flips are vouched for than promised, by more than three standard errors."""
+        if len(self.pairs) < 2:
+            return False
+        error = float(np.std(self._trusted, ddof=1) / math.sqrt(len(self.pairs)))
+        return self.trusted - 3 * error > self.claimed
+
+    @property
+    def verdict(self) -> str:
+        """The most trusting verdict."""
+        return _first(VERDICTS, (pair.verdict for pair in self.pairs))
+
+    @property
+    def result(self) -> str:
+        """The most trusting result without probe and votes."""
+        return _first(RESULTS, (pair.result for pair in self.pairs))
 
     @property
     def probed(self) -> str:
-        """The most trusting answer with a probe, where there is one."""
-        told = [pair.probed for pair in self.pairs if pair.probed]
-        return _most_trusting(told) if told else "-"
+        """The most trusting result with a probe, where there is one."""
+        return _first(RESULTS, (pair.probed or "-" for pair in self.pairs))
+
+    @property
+    def voted(self) -> str:
+        """How many pairs are still "yes" after votes were compared, where they were."""
+        known = [pair.voted for pair in self.pairs if pair.voted]
+        return f"{sum(v.startswith('yes') for v in known)}/{len(known)}" if known else "-"
+
+    @property
+    def _trusted(self) -> list[float]:
+        return [pair.trusted for pair in self.pairs]
 
     def __str__(self) -> str:
-        refused = any(pair.refused for pair in self.pairs)
-        certified = any(pair.certified for pair in self.pairs)
-        verdict = "refused" if refused else "certified" if certified else "not certified"
-        trusted = 0.0 if refused else float(np.mean([pair.trusted for pair in self.pairs]))
-        numbers = f"{len(self.pairs):5d} {self.pairs[0].claimed:6.3f} {self.flips:6.3f}"
-        words = f"{trusted:7.3f}  {verdict:14} {self.answer:8} {self.probed:8}"
-        return f"{self.name:48} {numbers} {words}{'  SILENT' * (not refused and self.silent)}"
+        numbers = f"{len(self.pairs):5d} {self.claimed:6.3f} {self.flips:6.3f} {self.trusted:7.3f}"
+        words = f"{self.verdict:14} {self.result:8} {self.probed:8} {self.voted:>9}"
+        return f"{self.name:48} {numbers}  {words}{'  SILENT' * self.silent}"
+
+    def markdown(self) -> str:
+        """Return the row as it stands in docs/honesty.md."""
+        if self.verdict == "refused":
+            return f"| {self.name} | {self.claimed:.3f} |  |  | refused |  |  |  |"
+        words = (self.verdict, self.result, self.probed, self.voted)
+        cells = " | ".join("" if word == "-" else word for word in words)
+        numbers = f"{self.claimed:.3f} | {self.flips:.3f} | {self.trusted:.3f}"
+        return f"| {self.name} | {numbers} | {cells} |{' SILENT' * self.silent}"
 
 
 HEADER = (
     f"{'way to differ':48} {'pairs':>5} {'claim':>6} {'flips':>6} {'trusted':>7}  {'verdict':14} "
-    f"{'answer':8} with probe"
+    f"{'result':8} {'probe':8} {'votes: yes':>9}"
 )
 
 
-def _most_trusting(answers: Iterable[str]) -> str:
-    known = set(answers)
-    return next(word for word in ("yes", "yes, if", "unknown", "no", "-") if word in known)
+def _first(order: Sequence[str], words: Iterable[str]) -> str:
+    known = set(words)
+    return next(word for word in order if word in known)
 
 
 def add_arguments(parser: ArgumentParser, pairs: int) -> None:
@@ -106,13 +153,16 @@ def add_arguments(parser: ArgumentParser, pairs: int) -> None:
     parser.add_argument(
         "--seconds", type=float, default=math.inf, help="start no pair after so many seconds"
     )
+    parser.add_argument("--markdown", action="store_true", help="print rows for docs/honesty.md")
 
 
 def run(rows: Mapping[str, Callable[[int], Outcome]], options: Namespace) -> int:
     """Measure the pairs that are missing and print the table; 1 if a row is broken and silent."""
-    start, kept = time.monotonic(), _read(options.store)
-    print(HEADER)
+    start = time.monotonic()
+    kept = _read(options.store)
     silent = 0
+    if not options.markdown:
+        print(HEADER)
     for name, pair_of in rows.items():
         if options.only not in name:
             continue
@@ -125,13 +175,13 @@ def run(rows: Mapping[str, Callable[[int], Outcome]], options: Namespace) -> int
                 line = {"row": name, "pair": pair, **asdict(kept[name, pair])}
                 with options.store.open("a") as file:
                     file.write(json.dumps(line) + "\n")
-            if kept[name, pair].refused:
+            if kept[name, pair].verdict == "refused":
                 break
         known = [kept[name, pair] for pair in range(options.pairs) if (name, pair) in kept]
         if known:
             row = Row(name, tuple(known))
-            print(row, flush=True)
-            silent += not known[0].refused and row.silent
+            print(row.markdown() if options.markdown else row, flush=True)
+            silent += row.silent
     return int(silent > 0)
 
 

@@ -1,10 +1,11 @@
-"""Does a certificate notice? Two labs that differ, measured flips beside verdict and answer.
+"""Does a certificate notice? Two labs that differ: measured flips beside verdict and comparison.
 
 Each row is a way in which two labs break a condition of the promise. The script measures how often
-their answers differ on fresh points and prints it beside what the certificates say, without and
-with a probe. "trusted" counts the flips of the pairs that are certified and answered "yes" to the
-end, as a share of all pairs; a row where they are more than promised fails the script. With a file
-to keep its pairs it goes on where an earlier run ended.
+their predictions differ on fresh points and prints it beside what the certificates say, without and
+with a probe, and with the votes of both labs on 64 shared rows. "trusted" counts the flips of the
+pairs that are certified and comparable to the end, as a share of all pairs; a row where they are
+more than promised fails the script. With a file to keep its pairs it goes on where an earlier run
+ended.
 
     python benchmarks/honesty.py [--pairs 40] [--only D4] [--store FILE]
     python benchmarks/honesty.py --false-alarms --data DIR   # ordinary use of real tables
@@ -22,8 +23,10 @@ from typing import Any
 import honesty_ordinary
 import numpy as np
 import pandas as pd
-from _pairs import Outcome, add_arguments, outcome_of, run
-from honesty_conditions import CONDITION_ROWS, UNSEEN_ROWS
+from _pairs import Outcome, add_arguments, outcome_of, run, votes_of
+from honesty_conditions import CONDITION_ROWS
+from honesty_processes import PROCESS_ROWS
+from honesty_scores import SCORE_ROWS
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.decomposition import TruncatedSVD
 from sklearn.frozen import FrozenEstimator
@@ -51,6 +54,7 @@ from replearn_lab.learning import OnePointLearner, TableLearner
 
 RHO = 0.2
 POINTS = 300
+VOTED = 64
 
 
 def people(rng: np.random.Generator, n: int) -> pd.DataFrame:
@@ -91,7 +95,7 @@ def measure(
     base: Callable[[Any, Any, int], Any] | None = None,
     rows: Callable[[np.random.Generator, int], pd.DataFrame] = people,
 ) -> Outcome:
-    """Train two labs on fresh samples and compare their answers."""
+    """Train two labs on fresh samples and compare their predictions."""
     rng = np.random.default_rng([pair, 7])
     fresh, models = rows(rng, POINTS), []
     for lab, change in enumerate(changes):
@@ -106,14 +110,15 @@ def measure(
         except ValueError as error:
             if "fitted part" not in str(error):
                 raise
-            return Outcome(RHO, math.nan, False, "-", refused=True)
+            return Outcome(RHO, math.nan, "refused", "-")
         models.append((model, prepare(fresh)))
-    answers = [model.predict(points) for model, points in models]
+    one, two = (model.predict(points) for model, points in models)
     runs = [model.certificate_ for model, _ in models]
     probes = None
     if front is not None:
         probes = tuple(encode_probe(model.certificate_, points) for model, points in models)
-    return outcome_of(runs[0].rho, float(np.mean(answers[0] != answers[1])), runs, probes)
+    votes = votes_of(*zip(*((model, points[:VOTED]) for model, points in models), strict=True))
+    return outcome_of(runs[0].rho, float(np.mean(one != two)), runs, probes, votes)
 
 
 # -- points that carry mass ------------------------------------------------------------------------
@@ -143,8 +148,8 @@ def two_points(pair: int) -> Outcome:
     model = PointwiseReplicableClassifier(OnePointLearner(), plan=made, shared_key=pair)
     X = rng.integers(0, 2, (made.n, 1)).astype(float)
     y = (rng.random(made.n) < 0.98).astype(int)  # blocks of one label are not trained
-    answers = model.fit(X, y).predict(np.array([[0.0], [1.0]]))
-    error = float(np.mean(np.where(answers == 0, 0.98, 0.02)) > 0.5 + made.alpha)
+    labels = model.fit(X, y).predict(np.array([[0.0], [1.0]]))
+    error = float(np.mean(np.where(labels == 0, 0.98, 0.02)) > 0.5 + made.alpha)
     return outcome_of(made.beta, error, [model.certificate_, model.certificate_])
 
 
@@ -178,7 +183,7 @@ def point_rows() -> dict[str, Pair]:
 
 # -- learners --------------------------------------------------------------------------------------
 class Counting(GaussianNB):
-    """Changes its answer in every second lab: after 60 blocks and 2 checks of anybody."""
+    """Changes its predictions in every second lab: after 60 blocks and 2 checks of anybody."""
 
     fits = 0
 
@@ -194,7 +199,7 @@ class Counting(GaussianNB):
 
 
 class Private(ClassifierMixin, BaseEstimator):
-    """Answers by features that a generator of its own chooses."""
+    """Predicts by features that a generator of its own chooses."""
 
     def __init__(self, rng: Any = None) -> None:
         self.rng = rng
@@ -345,10 +350,7 @@ def main() -> int:
     if options.false_alarms or options.cost:
         return honesty_ordinary.run(parser, options)
     rows = MASS_ROWS | point_rows() | learner_rows() | front_rows() | CHOICE_ROWS | CONDITION_ROWS
-    found = run(rows, options)
-    print("What nothing in one table shows (docs/honesty.md):")
-    run(UNSEEN_ROWS, options)
-    return found
+    return run(rows | PROCESS_ROWS | SCORE_ROWS, options)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Conditions that both labs may break alike: rows that are copies, other incumbents, batches."""
+"""Conditions that labs may break alike: copied rows, other incumbents, batches, rounded rows."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from _pairs import Outcome, outcome_of
+from _pairs import Outcome, outcome_of, votes_of
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, scale
@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from replearn import IncumbentClassifier, PointwiseReplicableClassifier
 from replearn.binding import encode_probe
 
-RHO, ROWS, POINTS, PIECE = 0.2, 2500, 300, 10
+RHO, ROWS, POINTS, VOTED, PIECE = 0.2, 2500, 300, 64, 10
 
 Table = tuple[pd.DataFrame, Any]
 Pair = Callable[[int], Outcome]
@@ -32,11 +32,13 @@ def learner(key: int, base: Any = None) -> PointwiseReplicableClassifier:
     return PointwiseReplicableClassifier(base or GaussianNB(), rho=RHO, max_fits=60, shared_key=key)
 
 
-def compared(models: list[Any], predictions: list[Any], probes: Any = None) -> Outcome:
-    """Compare what two labs predict, and what their certificates say."""
+def compared(models: list[Any], predictions: list[Any], shared: Any, probes: Any = None) -> Outcome:
+    """Compare what two labs predict, what their certificates say, and votes on shared rows."""
     runs = [model.certificate_ for model in models]
     flips = float(np.mean(predictions[0] != predictions[1]))
-    return outcome_of(runs[0].rho, flips, runs, probes)
+    tables = shared if isinstance(shared, list) else [shared, shared]
+    votes = votes_of(models, [table[:VOTED] for table in tables])
+    return outcome_of(runs[0].rho, flips, runs, probes, votes)
 
 
 # -- E1: incumbents --------------------------------------------------------------------------------
@@ -44,12 +46,15 @@ def incumbents(pair: int, *, shared: bool = True, bands: tuple[float | None, flo
     """Two labs with an incumbent each, or one for both; a band of None stands for no incumbent."""
     rng = np.random.default_rng([pair, 31])
     trees = [DecisionTreeClassifier(max_depth=6).fit(*draw(rng, 500)) for _ in range(2)]
-    fresh, models = draw(rng, POINTS)[0], []
+    fresh = draw(rng, POINTS)[0]
+    models = []
     for lab, band in enumerate(bands):
         old = None if band is None else trees[0 if shared else lab]
         model = IncumbentClassifier(learner(pair), old, memory=0, band=band or 0.0)
         models.append(model.fit(*draw(rng, ROWS)))
-    return compared(models, [model.predict(fresh) for model in models])
+    runs = [model.certificate_ for model in models]
+    one, two = (model.predict(fresh) for model in models)
+    return outcome_of(runs[0].rho, float(np.mean(one != two)), runs)
 
 
 # -- E2: rows that are not independent draws -------------------------------------------------------
@@ -84,20 +89,49 @@ def copied(pair: int, *, make: Callable[[np.random.Generator], Table]) -> Outcom
     if "whom" in samples[0][0]:
         fresh = fresh.assign(whom=rng.integers(0, ROWS // 20, POINTS).astype(float))
     models = [learner(pair).fit(*sample) for sample in samples]
-    return compared(models, [model.predict(fresh) for model in models])
+    return compared(models, [model.predict(fresh) for model in models], fresh)
 
 
-# -- E3, E7: batches, ids --------------------------------------------------------------------------
-def in_pieces(pair: int) -> Outcome:
-    """One lab scores a sorted file ten rows at a time, and its pipeline scales what it is given."""
+# -- E3, E6, E7: batches, rounded rows, ids --------------------------------------------------------
+def with_towns(rng: np.random.Generator, n: int) -> pd.DataFrame:
+    """Return a table with a text column."""
+    return draw(rng, n)[0].assign(town=rng.choice(["Bonn", "Jena", "Kiel", "Ulm"], n))
+
+
+def town_codes(X: pd.DataFrame) -> pd.DataFrame:
+    """Number the towns of a batch in the order of their names."""
+    return X.assign(town=pd.Categorical(X["town"]).codes.astype(float))
+
+
+def scaled(X: pd.DataFrame) -> Any:
+    """Scale the numbers of a batch by its own means and deviations."""
+    return scale(X.drop(columns="town"))
+
+
+def in_pieces(pair: int, *, prepare: Callable[[pd.DataFrame], Any]) -> Outcome:
+    """One lab scores a sorted file ten rows at a time; its pipeline uses the batch as a whole."""
     rng = np.random.default_rng([pair, 41])
-    base = make_pipeline(FunctionTransformer(scale), GaussianNB())
-    tables = [draw(rng, ROWS)[0] for _ in range(2)]
-    models = [learner(pair, base).fit(X, X["a"] + rng.normal(size=ROWS) > 0) for X in tables]
-    fresh = draw(rng, POINTS)[0].sort_values("a")
+    base = make_pipeline(FunctionTransformer(prepare), GaussianNB())
+    models = []
+    for _ in range(2):
+        X = with_towns(rng, ROWS)
+        score = X["a"] + 2 * (X["town"] > "K") + rng.normal(size=ROWS)
+        models.append(learner(pair, base).fit(X, score > 1))
+    fresh = with_towns(rng, POINTS).sort_values(["town", "a"])
     pieces = [fresh.iloc[start : start + PIECE] for start in range(0, POINTS, PIECE)]
-    whole = models[0].predict(fresh)
-    return compared(models, [whole, np.concatenate([models[1].predict(p) for p in pieces])])
+    by_piece = np.concatenate([models[1].predict(piece) for piece in pieces])
+    return compared(models, [models[0].predict(fresh), by_piece], fresh)
+
+
+def rounded(pair: int) -> Outcome:
+    """One lab scores numbers that went through a file with 6 decimals."""
+    rng = np.random.default_rng([pair, 47])
+    models = [learner(pair).fit(*draw(rng, ROWS)) for _ in range(2)]
+    fresh = draw(rng, POINTS)[0]
+    tables = [fresh, fresh.round(6)]
+    predictions = [model.predict(X) for model, X in zip(models, tables, strict=True)]
+    probes = [encode_probe(m.certificate_, X) for m, X in zip(models, tables, strict=True)]
+    return compared(models, predictions, tables, tuple(probes))
 
 
 def other_ids(pair: int, *, kinds: tuple[Any, Any]) -> Outcome:
@@ -110,7 +144,7 @@ def other_ids(pair: int, *, kinds: tuple[Any, Any]) -> Outcome:
     probes = [
         encode_probe(model.certificate_, fresh, ids=i) for model, i in zip(models, ids, strict=True)
     ]
-    return compared(models, predictions, tuple(probes))
+    return compared(models, predictions, fresh, tuple(probes))
 
 
 CONDITION_ROWS: dict[str, Pair] = {
@@ -121,18 +155,17 @@ CONDITION_ROWS: dict[str, Pair] = {
     "E2 rows once": partial(copied, make=partial(repeated, times=1)),
     "E2 250 rows ten times": partial(copied, make=partial(repeated, times=10)),
     "E2 every row twice": partial(copied, make=partial(repeated, times=2)),
+    "E2 every row three times": partial(copied, make=partial(repeated, times=3)),
     "E2 every row five times": partial(copied, make=partial(repeated, times=5)),
     "E2 rare class oversampled": partial(copied, make=oversampled),
     "E2 five jittered copies": partial(copied, make=partial(repeated, times=5, noise=0.01)),
     "E2 panel with a number": partial(copied, make=partial(panel, named=True)),
-    "E3 one lab scores in pieces": in_pieces,
+    "E2 panel without a number": partial(copied, make=partial(panel, named=False)),
+    "E3 scale of a batch, scored in pieces": partial(in_pieces, prepare=scaled),
+    "E3 codes of a batch, scored in pieces": partial(in_pieces, prepare=town_codes),
+    "E6 one lab scores rows rounded to 6 decimals": rounded,
     "E7 ids 7 and '7'": partial(other_ids, kinds=(int, str)),
     "E7 ids '7' and '0007'": partial(other_ids, kinds=(str, "{:04d}".format)),
     "E7 ids in one lab only": partial(other_ids, kinds=(int, None)),
 }
 """Rows of docs/honesty.md: the conditions that a certificate did not mention."""
-
-UNSEEN_ROWS: dict[str, Pair] = {
-    "E2 panel without a number": partial(copied, make=partial(panel, named=False)),
-}
-"""Broken conditions that nothing in one table shows: printed, and not held against the script."""

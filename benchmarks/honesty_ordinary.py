@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binom
+from sklearn.base import clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -24,8 +26,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from replearn import PointwiseReplicableClassifier
-from replearn.guarantees import Certificate
-from replearn.learners import ApproximatelyReplicableClassifier, planning, pointwise
+from replearn.guarantees import Certificate, compare_votes
+from replearn.learners import (
+    ApproximatelyReplicableClassifier,
+    IncumbentClassifier,
+    incumbent,
+    planning,
+    pointwise,
+    training,
+)
 
 ROOT = Path(__file__).parents[1]
 SETS = (
@@ -43,6 +52,10 @@ SETS = (
     "titanic2201",
 )
 MAX_ROWS = 20_000
+MAX_VOTE_ROWS = 4_000
+VOTED = 64
+DELTA = 0.01
+FALSE_ALARM = 1e-6
 MAX_REPEATS, SECONDS = 20, 5.0
 
 
@@ -57,11 +70,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="folder with the files; default: the environment variable REPLEARN_DATA",
     )
     parser.add_argument("--sets", default=",".join(SETS), help="names of files, with commas")
+    parser.add_argument("--votes", type=int, default=10, help="tests of votes for each file")
     parser.add_argument("--part", choices=("all", "tables", "guides"), default="all")
 
 
 def run(parser: ArgumentParser, options: Namespace) -> int:
-    """Print what was asked for; 1 if there is a false alarm."""
+    """Print what the options select; 1 if there is a false alarm."""
     if options.cost:
         cost()
         return 0
@@ -69,7 +83,9 @@ def run(parser: ArgumentParser, options: Namespace) -> int:
     if options.part != "guides":
         if options.data is None or not Path(options.data).is_dir():
             parser.error(f"--data {options.data}: give a folder of files, or set REPLEARN_DATA")
-        alarms += sum([real_table(Path(options.data), name) for name in options.sets.split(",")])
+        names = options.sets.split(",")
+        alarms += sum([real_table(Path(options.data), name) for name in names])
+        alarms += vote_alarms(Path(options.data), names, options.votes)
     if options.part != "tables":
         alarms += guides()
     return int(alarms > 0)
@@ -92,13 +108,19 @@ def learner() -> Any:
     )
 
 
+def read_table(folder: Path, name: str) -> tuple[pd.DataFrame, Any]:
+    """Return the features and labels of a file."""
+    X = pd.read_csv(folder / f"{name}.csv.gz", keep_default_na=False, na_values=[""])
+    return X, X.pop("target").to_numpy()
+
+
 def real_table(folder: Path, name: str) -> int:
     """Two labs with a half of the file each: certified as planned, and comparable?"""
-    X = pd.read_csv(folder / f"{name}.csv.gz", keep_default_na=False, na_values=[""])
-    y = X.pop("target").to_numpy()
+    X, y = read_table(folder, name)
     order = np.random.default_rng(1).permutation(len(y))
     size = min(len(y) // 2, MAX_ROWS)
-    runs, planned = [], []
+    runs = []
+    planned = []
     for rows in (order[:size], order[size : 2 * size]):
         model = PointwiseReplicableClassifier(learner(), rho=0.2, max_fits=40, shared_key="k")
         model.fit(X.iloc[rows], y[rows])
@@ -107,16 +129,46 @@ def real_table(folder: Path, name: str) -> int:
     certified = all(run.certified for run in runs)
     comparison = runs[0].comparable(runs[1])
     conditions = comparison.unverified_conditions
-    answer = "yes, if" if comparison and conditions else comparison.comparable
+    result = "yes, if" if comparison and conditions else comparison.comparable
     alarm = certified != all(planned) or not comparison
     texts = X.shape[1] - X.select_dtypes("number").shape[1]
     gaps = X.isna().any().sum()
     about = f"{size:6d} rows, {X.shape[1]:2d} columns ({texts:2d} texts, {gaps:2d} with gaps)"
     verdict = "certified" if certified else "not certified"
-    print(f"{name:20} {about}  planned {all(planned)!s:5}  {verdict:13} {answer}", flush=True)
+    print(f"{name:20} {about}  planned {all(planned)!s:5}  {verdict:13} {result}", flush=True)
     if alarm:
         print(f"   FALSE ALARM: {runs[0].reason} {comparison}")
     return int(alarm)
+
+
+def vote_alarms(folder: Path, names: list[str], n_tests: int) -> int:
+    """Compare votes of two labs with disjoint parts of a file, on other rows of it.
+
+    1 if there are more alarms than a test of level delta has but with probability 1e-6.
+    """
+    found = {name: _vote_alarms(*read_table(folder, name), n_tests) for name in names}
+    limit = int(binom.isf(FALSE_ALARM, len(names) * n_tests, DELTA))
+    total = sum(found.values())
+    print(f"votes: {total} of {len(names) * n_tests} tests refuse, at most {limit}", flush=True)
+    for name, count in found.items():
+        if count:
+            print(f"   {name}: {count} of {n_tests}")
+    return int(total > limit)
+
+
+def _vote_alarms(X: pd.DataFrame, y: Any, n_tests: int) -> int:
+    size = min((len(y) - VOTED) // 2, MAX_VOTE_ROWS)
+    alarms = 0
+    for test in range(n_tests):
+        order = np.random.default_rng([test, 67]).permutation(len(y))
+        shared = X.iloc[order[:VOTED]]
+        votes = []
+        for rows in np.split(order[VOTED : VOTED + 2 * size], 2):
+            base = learner()
+            model = PointwiseReplicableClassifier(base, rho=0.2, max_fits=40, shared_key=test)
+            votes.append(model.fit(X.iloc[rows], y[rows]).block_votes(shared))
+        alarms += bool(compare_votes(*votes, delta=DELTA)[0])
+    return alarms
 
 
 def guides() -> int:
@@ -159,14 +211,10 @@ def _run_code(page: Path) -> None:
 
 # -- time ------------------------------------------------------------------------------------------
 CHECKS = {
-    pointwise: (
-        "bind_estimator",
-        "sample_conditions",
-        "copy_conditions",
-        "block_condition",
-        "describe_points",
-    ),
-    planning: ("refuted_point_mass",),
+    pointwise: ("bind_estimator", "sample_conditions", "copy_conditions"),
+    training: ("block_condition",),
+    planning: ("describe_points", "refuted_point_mass"),
+    incumbent: ("bind_fitted",),
 }
 
 
@@ -194,13 +242,19 @@ def cost() -> None:
         "pipeline, frame 5,000 x 21, 88 fits": (learner(), frame[:5000]),
     }
     for name, (base, rows) in short.items():
-        _print_cost(name, PointwiseReplicableClassifier(base, **few), rows, y[:5000], spent)
+        _print_cost(
+            name, PointwiseReplicableClassifier(base, **few, shared_key="k"), rows, y[:5000], spent
+        )
     for name, (base, rows, codes) in cases.items():
-        _print_cost(name, PointwiseReplicableClassifier(base), rows, codes, spent)
+        _print_cost(name, PointwiseReplicableClassifier(base, shared_key="k"), rows, codes, spent)
     for name in list(cases)[::3]:
         base, rows, codes = cases[name]
-        whole = ApproximatelyReplicableClassifier(base)
+        whole = ApproximatelyReplicableClassifier(base, shared_key="k")
         _print_cost(f"whole models, {name}", whole, rows, codes, spent)
+    for name, (base, rows) in short.items():
+        model = PointwiseReplicableClassifier(base, **few, shared_key="k")
+        retrained = IncumbentClassifier(model, clone(model).fit(rows, y[:5000]))
+        _print_cost(f"incumbent, {name}", retrained, rows, y[:5000], spent)
 
 
 def _timed(function: Any, name: str, spent: Counter[str]) -> Any:
@@ -215,20 +269,20 @@ def _timed(function: Any, name: str, spent: Counter[str]) -> Any:
 
 
 def _print_cost(name: str, model: Any, X: Any, y: Any, spent: Counter[str]) -> None:
-    """Print the least time of each check beside the least time of a fit: others use the machine."""
+    """Print the share of each check in the processor time of the same fit, the median of fits."""
     totals: list[float] = []
     parts: list[Counter[str]] = []
     while len(totals) < MAX_REPEATS and (len(totals) < 3 or sum(totals) < SECONDS):
         spent.clear()
         start = time.process_time()
-        model.set_params(shared_key="k").fit(X, y)
+        model.fit(X, y)
         totals.append(time.process_time() - start)
         parts.append(Counter(spent))
-    least = {part: min(run[part] for run in parts) for part in parts[0]}
-    total, checks = min(totals), sum(least.values())
-    each = "  ".join(f"{part} {1000 * seconds:.1f}" for part, seconds in least.items())
+    middle = {part: float(np.median([run[part] for run in parts])) for part in parts[0]}
+    shares = [sum(run.values()) / total for run, total in zip(parts, totals, strict=True)]
+    each = "  ".join(f"{part} {1000 * seconds:.1f}" for part, seconds in middle.items())
     print(
-        f"{name:52} {1000 * total:7.0f} ms, checks {1000 * checks:5.1f} ms = {checks / total:.1%}"
-        f"  ({each})",
+        f"{name:58} {1000 * float(np.median(totals)):7.0f} ms, checks "
+        f"{1000 * sum(middle.values()):5.1f} ms = {float(np.median(shares)):.1%}  ({each})",
         flush=True,
     )

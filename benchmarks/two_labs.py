@@ -1,10 +1,11 @@
 """Two labs, and the ways in which real teams differ: measured flips beside what certificates say.
 
 Each way is something that happens between two honest teams: a locale, a time zone, a spreadsheet in
-between, a join. The script trains both labs on fresh samples, compares their answers on fresh raw
-rows that each lab prepares in its own way, and prints the share of differing answers beside the
-promise, the verdict and the answer of ``comparable``, without and with a probe. A way that breaks
-the promise and is certified and "yes" to the end fails the script.
+between, a join. The script trains both labs on fresh samples, compares their predictions on fresh
+raw rows that each lab prepares in its own way, and prints the share of differing predictions beside
+the promise, the verdict and the result of ``comparable``, without and with a probe, and with the
+votes of both labs on 64 of the rows. A way that breaks the promise and is certified and "yes" to
+the end fails the script.
 
 Run ``python benchmarks/two_labs.py [--pairs 20] [--only WORD] [--store FILE]``; with a file it goes
 on where an earlier run ended.
@@ -23,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from _pairs import Outcome, add_arguments, outcome_of, run
+from _pairs import Outcome, add_arguments, outcome_of, run, votes_of
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -32,7 +33,7 @@ from sklearn.preprocessing import FunctionTransformer
 from replearn import PointwiseReplicableClassifier
 from replearn.binding import encode_probe
 
-RHO, FITS, ROWS, POINTS = 0.2, 60, 2500, 300
+RHO, FITS, ROWS, POINTS, VOTED = 0.2, 60, 2500, 300, 64
 TOWNS = ("Köln", "Jena", "Łódź", "Ulm")
 
 
@@ -225,7 +226,7 @@ WAYS = (
 
 
 def measure(way: Way, pair: int) -> Outcome:
-    """Train two labs on fresh samples and compare their answers."""
+    """Train two labs on fresh samples and compare their predictions."""
     rng = np.random.default_rng([pair, 7])
     fresh = way.both(raw_rows(rng, POINTS)[0])
     one = _train(Way("plain", both=way.both), rng, pair)
@@ -234,8 +235,10 @@ def measure(way: Way, pair: int) -> Outcome:
     certificates = [one.certificate_, two.certificate_]
     if way.issued is not None:
         certificates[1] = way.issued(certificates[1])
-    probes = _probes(certificates, (fresh[:64], way.cells(fresh[:64])))
-    return outcome_of(certificates[0].rho, rate, certificates, probes)
+    shared = (fresh[:VOTED], way.cells(fresh[:VOTED]))
+    probes = _probes(certificates, shared)
+    votes = votes_of((one, two), shared) if way.issued is None else None
+    return outcome_of(certificates[0].rho, rate, certificates, probes, votes)
 
 
 def _train(way: Way, rng: np.random.Generator, pair: int) -> Any:

@@ -13,6 +13,18 @@ KEPT = "tests/learners/test_incumbent.py"
 
 BINDING = [
     _m(
+        "leaf sizes that a user set are overwritten",
+        "replearn.binding.adapted_to_blocks",
+        condition("N is None or P[N] != D", "N is None"),
+        "tests/learners/test_small_blocks.py::test_what_was_set_and_what_has_no_leaves_stays",
+    ),
+    _m(
+        "the plan's choice to keep leaf sizes is ignored",
+        "replearn.learners.base_for_blocks",
+        condition('P.unit != "rows" or P.vote_design.small_blocks == "keep"', 'P.unit != "rows"'),
+        "tests/learners/test_small_blocks.py::test_the_plan_carries_the_choice",
+    ),
+    _m(
         "votes compared without a union over the rows",
         "replearn.guarantees.block_votes.compare_votes",
         change("values * len(shared) <= delta", "values <= delta * len(shared)"),

@@ -55,6 +55,13 @@ class UsefulnessWarning(UserWarning):
     """
 
 
+class SmallSampleWarning(UsefulnessWarning):
+    """Blocks have few rows of the rarest class: stability will cost accuracy.
+
+    It is said before the training, from the plan and the counts of the labels.
+    """
+
+
 LIBRARIES = frozenset({"joblib", "replearn", "sklearn"})
 
 

@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from replearn import PointwiseReplicableClassifier
@@ -251,19 +252,11 @@ def test_one_contender_alone_gets_no_recommendation(data):
     assert "Recommendation" not in str(found)
 
 
-def test_blocks_may_have_a_learner_that_suits_their_size():
-    seen = []
-
-    def block_estimator(rows):
-        seen.append(rows)
-        return GaussianNB(var_smoothing=1 / rows)
-
-    setting = Setting(rho=0.1, shared_key="k", n=1400, block_estimator=block_estimator)
-    names = ["baseline", "bagging", "score", "replicable", "replicable-full"]
-    found = dict(zip(names, make_contenders(GaussianNB(), setting, names), strict=True))
-    assert seen == [25, 25]
-    for name in ("replicable", "replicable-full"):
-        assert found[name].estimator.estimator.var_smoothing == 1 / 25
-    for name in ("bagging", "score"):
-        assert found[name].estimator.estimator.var_smoothing == GaussianNB().var_smoothing
-    assert found["baseline"].estimator.var_smoothing == GaussianNB().var_smoothing
+def test_boosting_finds_a_leaked_column_in_small_blocks_too():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 3000)
+    X = np.column_stack([rng.normal(size=(3000, 3)), y])
+    boosting = HistGradientBoostingClassifier(max_iter=5)
+    found = audit(boosting, X, y, n_pairs=2, contenders=["baseline", "replicable"], shared_key="k")
+    accuracy = found.frame().set_index("contender")["accuracy"]
+    assert accuracy["baseline"] == accuracy["replicable"] == 1.0

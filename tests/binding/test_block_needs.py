@@ -57,7 +57,8 @@ def test_the_least_number_is_where_boosting_begins_to_split(rows):
 
 def design_of(base, n, **params):
     X, y = make_classification(n, random_state=0)
-    model = PointwiseReplicableClassifier(base, **{"max_fits": 30, "shared_key": "k", **params})
+    params = {"max_fits": 30, "shared_key": "k", "small_blocks": "keep", **params}
+    model = PointwiseReplicableClassifier(base, **params)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, y)
@@ -79,6 +80,7 @@ def test_blocks_are_as_large_as_the_learner_needs():
 
 def test_what_the_caller_fixes_stands():
     X, y = make_classification(1200, random_state=0)
+    model = PointwiseReplicableClassifier(BOOSTING, n_blocks=40, max_fits=40, small_blocks="keep")
     with pytest.warns(UserWarning, match="predicts a single class if it is"):
-        model = PointwiseReplicableClassifier(BOOSTING, n_blocks=40, max_fits=40).fit(X, y)
+        model.fit(X, y)
     assert model.certificate_.design.block_size == 30

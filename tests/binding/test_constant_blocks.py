@@ -38,7 +38,8 @@ def sample(n=N, share=0.5, *, noise=False, seed=0):
 
 
 def learner(base, **params):
-    params = {"n_blocks": T, "n_partitions": 1, "shared_key": "tests"} | params
+    cut = {"n_blocks": T, "n_partitions": 1, "small_blocks": "keep"}
+    params = cut | {"shared_key": "tests"} | params
     return PointwiseReplicableClassifier(base, **params)
 
 
@@ -164,7 +165,8 @@ def test_blocks_of_one_row():
 
 
 def test_the_approximate_learner_says_so_too():
-    model = ApproximatelyReplicableClassifier(BOOSTING, n_blocks=T, n_partitions=1)
+    cut = {"n_blocks": T, "n_partitions": 1, "small_blocks": "keep"}
+    model = ApproximatelyReplicableClassifier(BOOSTING, **cut)
     with pytest.warns((ConstantBlocksWarning, NotCertifiedWarning)) as caught:
         model.fit(*sample())
     assert ConstantBlocksWarning in {item.category for item in caught}

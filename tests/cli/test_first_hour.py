@@ -73,7 +73,28 @@ def test_labels_in_several_spellings_are_told_and_mended_on_request(call, loans,
 
 def test_quiet_is_quiet(call, loans, tmp_path):
     lines = fit(call, loans, tmp_path / "q.replearn", "--quiet")[2].splitlines()
-    assert [line for line in lines if "note: requested rho" not in line] == []
+    assert [line for line in lines if not line.startswith("replearn: note: ")] == []
+    assert all("requested rho" in line or "rows are few" in line for line in lines)
+
+
+def test_small_samples_and_their_price_are_told(call, tmp_path):
+    lines = ["a,b,late"] + [
+        f"{i % 7},{i % 11},{'yes' if i % 16 == 0 else 'no'}" for i in range(500)
+    ]
+    (tmp_path / "small.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "key.txt").write_text("trial-2026, protocol 3\n")
+    words = ("fit", tmp_path / "small.csv", "--target", "late", "--key-file", tmp_path / "key.txt")
+    words = (*words, "--max-fits", 20, "--check-price", "--out", tmp_path / "m.replearn")
+    code, out, err = call(*words)
+    assert code == 0
+    assert "note: 500 rows are few: 20 blocks of 25 rows have 1.6 rows of the rarest class" in err
+    assert "a single fit of the base estimator: balanced accuracy" in out
+    found = json.loads(call(*words, "--json")[1])["usefulness"]
+    assert found["single"]["class_counts"] == found["class_counts"]
+    assert "has 2.5 rows in a block of 25; 5 are recommended" in call("plan", "--n", 500)[2]
+    code, _, err = call(*words, "--folder", tmp_path / "work")
+    assert code != 0
+    assert "check_price=True is not supported for a fit from files" in err
 
 
 def rows_of(text):
@@ -117,5 +138,5 @@ def test_plain_explanations(call, loans, model):
         assert plain["why"].startswith(f"The prediction is {plain['prediction']}. It is ")
         assert not {"law", "threshold", "margin"} & set(plain["why"].split())
     against = [row for row in rows if float(row["model_share"]) < 0.5]
-    assert all("a random number that belongs to the case" in row["why"] for row in against)
+    assert all("close cases are decided by a lot" in row["why"] for row in against)
     assert sum("random number" in row["why"] for row in rows) == len(against)

@@ -142,7 +142,7 @@ def histogram_boosting_three_classes() -> Facts:
 
 def histogram_boosting_constant() -> Facts:
     base = HistGradientBoostingClassifier(max_iter=3)
-    return _votes(tables.answers(), base, 16)
+    return _votes(tables.answers(), base, 16, small_blocks="keep")
 
 
 def histogram_boosting_soft() -> Facts:

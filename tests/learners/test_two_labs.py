@@ -75,8 +75,8 @@ QUICK = {
 )
 def test_what_certificates_and_probes_say(name, labs, ways):
     pair = labs.measure(ways[name], 0)
-    assert (pair.answer, pair.probed or "-") == SEEN[name]
-    assert pair.certified == (not name.startswith("index"))
+    assert (pair.result, pair.probed or "-") == SEEN[name]
+    assert (pair.verdict == "certified") == (not name.startswith("index"))
 
 
 @pytest.mark.filterwarnings("ignore:rows are not independent draws:replearn.NotCertifiedWarning")
@@ -92,14 +92,18 @@ def test_no_way_is_broken_and_silent(labs, ways):
     assert sum(row.flips > 0.25 for row in rows) > 5  # the promise is 0.2
     assert not [row.name for row in rows if row.silent]
     # the warning that is not an error here belongs to the rows that a join has doubled
-    assert all(pair.certified for pair in measured["nothing differs"])
-    assert not any(pair.certified for pair in measured["rows doubled by a join"])
+    assert all(pair.verdict == "certified" for pair in measured["nothing differs"])
+    doubled = measured["rows doubled by a join"]
+    assert {pair.verdict for pair in doubled} == {"not certified"}
 
 
 def test_a_silent_row_is_called_silent(labs):
     from _pairs import Outcome, Row
 
-    flips = [Outcome(0.2, rate, True, "yes, if") for rate in (0.5, 0.52, 0.48)]
+    flips = [Outcome(0.2, rate, "certified", "yes, if") for rate in (0.5, 0.52, 0.48)]
     assert Row("trusted", tuple(flips)).silent
     assert not Row("a probe tells", tuple(replace(pair, probed="no") for pair in flips)).silent
-    assert not Row("refuted", tuple(replace(pair, certified=False) for pair in flips)).silent
+    assert not Row("votes tell", tuple(replace(pair, voted="no") for pair in flips)).silent
+    assert not Row(
+        "refuted", tuple(replace(pair, verdict="not certified") for pair in flips)
+    ).silent

@@ -227,3 +227,31 @@ def test_large_integers_and_zones_in_typed_files(tmp_path):
     row = (str(2**60), dt.datetime(2020, 1, 1, 11), 90.0, 1.5)
     assert table.frame.rows()[0] == row
     assert np.isfinite(SharedKey("k").uniforms(table.frame)).all()
+
+
+def test_more_columns_than_can_be_reported_are_refused_at_once(tmp_path):
+    path = tmp_path / "wide.csv"
+    names = ",".join(f"c{index}" for index in range(20_001))
+    path.write_text(f"{names}\n{',' * 20_000}\n")
+    with pytest.raises(TableFileError, match="has 20,001 columns, more than the 20,000"):
+        read_table(path)
+
+
+def test_a_line_longer_than_any_table_has_is_refused(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_bytes(b"a,b\n1,2\n3," + b"x" * (1 << 24) + b"\n5,6\n")
+    with pytest.raises(TableFileError, match="line 3 is longer than 16 MiB"):
+        read_table(path)
+
+
+def test_a_file_that_loses_nearly_all_its_rows_is_refused(tmp_path):
+    path = tmp_path / "quote.csv"
+    path.write_text('a,b\n1,"2\n' + "3,4\n" * 5000 + '5"\n')
+    with pytest.raises(TableFileError, match="has 5,003 lines, of which 1 rows"):
+        read_table(path)
+
+
+def test_texts_of_several_lines_are_read(tmp_path):
+    path = tmp_path / "texts.csv"
+    path.write_text("a,b\n" + '1,"one\ntwo\nthree\nfour"\n' * 500)
+    assert len(read_table(path).frame) == 500

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,7 +70,6 @@ def audit(  # noqa: PLR0913
     sample: str = "disjoint",
     max_rows: int | None = None,
     time_budget: float | None = None,
-    block_estimator: Callable[[int], Any] | None = None,
     shared_key: Any = 0,
     resume: str | os.PathLike[str] | None = None,
     on_interrupt: str = "raise",
@@ -141,9 +140,6 @@ def audit(  # noqa: PLR0913
         Seconds for the whole audit. Small fits of each contender decide how many rows, and which
         contenders, leave time for five pairs; fits end at the deadline. The report says how far it
         got (`AuditResult.cut_short`), and its headline which contenders were not measured.
-    block_estimator : callable, default=None
-        From the number of rows in a block to the classifier that the replicable contender trains
-        there (smaller leaves); None: the one that is audited.
     shared_key : str, bytes, int or SharedKey, default=0
         Draws the rows, fills seeds that were left open (both runs of a pair get the same), and is
         the key of the default contenders that need one.
@@ -196,7 +192,6 @@ def audit(  # noqa: PLR0913
         shared_key,
         sizes.train_size,
         len(target.names),
-        block_estimator,
         tolerance=tolerance,
         y_range=y_range,
         threshold=threshold,

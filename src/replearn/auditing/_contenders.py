@@ -19,7 +19,6 @@ from sklearn.base import (
 from sklearn.utils import get_tags
 
 from replearn.execution import RunContext, keyed_seeds, random_state_names, set_seeds
-from replearn.guarantees import plan as make_plan
 from replearn.learners import (
     DecisionThresholdClassifier,
     IncumbentClassifier,
@@ -140,7 +139,6 @@ class Setting:
     shared_key: Any
     n: int  # units that each run learns from
     n_classes: int = 2
-    block_estimator: Callable[[int], Any] | None = None  # from the rows of a block
     tolerance: float | None = None  # of a quantity
     y_range: tuple[float, float] | None = None
     threshold: Any = None  # decision threshold on the probability of the second class
@@ -239,10 +237,6 @@ def _affordable(base: Any, setting: Setting) -> Contender:
 
 def _full(base: Any, setting: Setting) -> Contender:
     """The replicable version of a classifier, as ``fit`` trains it."""
-    if setting.block_estimator is not None:
-        n_classes = max(2, setting.n_classes)
-        made = make_plan(n=setting.n, n_classes=n_classes, rho=setting.rho)
-        base = with_threshold(setting.block_estimator(made.block_size), setting.threshold)
     ours = PointwiseReplicableClassifier(
         base, rho=setting.rho, shared_key=setting.shared_key, verbose=-1
     )

@@ -22,7 +22,7 @@ from replearn.auditing._contenders import Contender, prepare
 from replearn.auditing._design import AuditDesign, Rows, draw_pair
 from replearn.binding import describe_estimator
 from replearn.bounds import class_weights
-from replearn.exceptions import NotCertifiedWarning
+from replearn.exceptions import NotCertifiedWarning, SmallSampleWarning
 from replearn.execution import (
     RunContext,
     fit_in_context,
@@ -185,8 +185,9 @@ def run_pair(job: Job) -> PairOutcome:
     """
     with one_thread(), warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("default")
-        # The certificate and a finding say it.
+        # The certificate and a finding say the first, and the second is measured.
         warnings.simplefilter("ignore", NotCertifiedWarning)
+        warnings.simplefilter("ignore", SmallSampleWarning)
         runs = []
         in_use = None
         for sample in job.samples:

@@ -1,4 +1,6 @@
+from .block_settings import adapted_to_blocks
 from .choices import bind_candidates, certify_choice, pool_digest
+from .computed import nearly_equal, warn_of_computed
 from .copies import copy_conditions, mixed_bits, names_persons
 from .digests import Fingerprint, bind
 from .estimator import (
@@ -46,6 +48,7 @@ __all__ = [
     "PROBES",
     "ConstantModels",
     "Fingerprint",
+    "adapted_to_blocks",
     "bind",
     "bind_candidates",
     "bind_estimator",
@@ -63,6 +66,7 @@ __all__ = [
     "mark_of_columns",
     "mixed_bits",
     "names_persons",
+    "nearly_equal",
     "pool_digest",
     "prefitted",
     "products_vanish",
@@ -77,5 +81,6 @@ __all__ = [
     "says_it_is_poor",
     "warn_if_all_constant",
     "warn_if_constant",
+    "warn_of_computed",
     "without_masses",
 ]

@@ -13,7 +13,7 @@ import functools
 import random
 import struct
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib import metadata
@@ -26,6 +26,7 @@ from types import (
     ModuleType,
 )
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import sklearn
@@ -38,6 +39,7 @@ from replearn.randomness import SharedKey
 
 MAX_PARTS = 200_000  # estimators with more are not walked to the end
 
+_SHORT = 200  # characters of a text whose digest is kept
 _UNVERSIONED = frozenset({"__main__", "__mp_main__", ""})
 _IGNORED = frozenset({"_sklearn_version", "__doc__", "__module__", "__dict__", "__weakref__"})
 
@@ -53,32 +55,46 @@ class Fingerprint:
     own: bool = False  # whether some code comes from no package with a version
 
 
-def bind(value: Any) -> Fingerprint:
-    """Bind any object.
+def bind(value: Any, *, is_fitted: bool = False) -> Fingerprint:
+    """Bind any object; of a model that is known to be fitted, fitted parts are not listed.
 
     >>> bind({"b": 1, "a": {2, 3}}).digest == bind({"a": {3, 2}, "b": 1}).digest
     True
     >>> bind(lambda x: x > 0.5).digest == bind(lambda x: x > 0.7).digest
     False
     """
-    walk = _Walk()
-    digest = walk.digest(value).hex()[:16]
+    return bind_all([value], is_fitted=is_fitted)[1]
+
+
+def bind_all(values: Iterable[Any], *, is_fitted: bool = False) -> tuple[list[str], Fingerprint]:
+    """Bind several objects; return their digests, and a fingerprint of what they have in common.
+
+    The fingerprint has the digest of the last one.
+    """
+    walk = _Walk(is_fitted)
+    digests = [walk.digest_of_whole(value).hex()[:16] for value in values]
     versions = {"numpy": np.__version__, "scikit-learn": sklearn.__version__} | walk.versions
     parts = tuple(walk.unbound), tuple(walk.fitted), walk.own
-    return Fingerprint(digest, dict(sorted(versions.items())), *parts)
+    return digests, Fingerprint(digests[-1], dict(sorted(versions.items())), *parts)
 
 
 class _Walk:
     """One walk over an object and everything it refers to."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_fitted: bool) -> None:
         self.versions: dict[str, str] = {}
         self.unbound: dict[str, None] = {}
         self.fitted: dict[str, None] = {}
         self.own = False
         self._open: dict[int, int] = {}
+        self._named: dict[int, bytes] = {}
         self._parts = 0
-        self._inside_trusted = 0
+        self._inside_trusted = int(is_fitted)
+
+    def digest_of_whole(self, value: Any) -> bytes:
+        """Return a digest of one object that is no part of those before it."""
+        self._parts = 0
+        return self.digest(value)
 
     def digest(self, value: Any) -> bytes:
         """Return a digest of one object; an object inside itself counts by its depth."""
@@ -86,49 +102,62 @@ class _Walk:
         if self._parts > MAX_PARTS:
             self.unbound[f"more than {MAX_PARTS} parts"] = None
             return b""
-        plain = _plain(value)
-        if plain is not None:
-            return plain
+        kind = type(value)
+        hash_plain, method = _KNOWN_KINDS.get(kind) or _methods_for(kind)
+        if hash_plain is not None:
+            return hash_plain(value)
+        if method is _Walk._array and not value.dtype.hasobject:
+            return self._array(value)
         if id(value) in self._open:
             return _hash("inside itself", str(len(self._open) - self._open[id(value)]))
         self._open[id(value)] = len(self._open)
         try:
-            return self._compound(value)
+            return self._compound(value) if method is None else method(self, value)
         finally:
             del self._open[id(value)]
 
     def _compound(self, value: Any) -> bytes:
-        for kinds, method in _METHODS:
-            if isinstance(value, kinds):
-                return method(self, value)
+        if isinstance(value, np.void) and not value.dtype.hasobject:
+            return _hash_scalar(value)
         if sparse.issparse(value):
             rows: Any = getattr(value, "tocsr")()  # noqa: B009 - the stubs do not know it
             return self._tagged("sparse", (rows.shape, rows.data, rows.indices, rows.indptr))
         return self._object(value)
 
     def _tagged(self, tag: str, items: Any) -> bytes:
-        return _hash(tag, *(self.digest(item) for item in items))
+        return _hash(tag, *self._digests(items))
+
+    def _digests(self, items: Iterable[Any]) -> list[bytes]:
+        """Return the digest of each item; most are plain."""
+        found = []
+        for item in items:
+            hash_plain = _PLAIN.get(type(item))
+            if hash_plain is None:
+                found.append(self.digest(item))
+            else:
+                self._parts += 1
+                found.append(hash_plain(item))
+        return found
 
     def _sequence(self, value: Any) -> bytes:
         return self._tagged(type(value).__name__, value)
 
     def _set(self, value: Any) -> bytes:
-        return _hash("set", *sorted(self.digest(item) for item in value))
+        return _hash("set", *sorted(self._digests(value)))
 
     def _mapping(self, value: Mapping[Any, Any]) -> bytes:
-        pairs = (self.digest(k) + self.digest(v) for k, v in value.items() if k not in _IGNORED)
-        return _hash("mapping", *sorted(pairs))
+        kept = {k: v for k, v in value.items() if k not in _IGNORED}
+        pairs = zip(self._digests(kept), self._digests(kept.values()), strict=True)
+        return _hash("mapping", *sorted(name + item for name, item in pairs))
 
     def _array(self, value: np.ndarray[Any, Any]) -> bytes:
         if value.dtype.hasobject:
             return self._tagged("objects", (value.shape, value.ravel().tolist()))
         if isinstance(value, np.ma.MaskedArray):
             return self._tagged("masked", (value.filled(), np.ma.getmaskarray(value)))
-        if value.dtype.names is not None:
-            value = repack_fields(value)  # the bytes between fields (nodes of trees) are of chance
-        plain = value.dtype.newbyteorder("<")
+        plain, name = _plain_dtype(value.dtype)
         content = np.ascontiguousarray(value, dtype=plain)
-        return _hash("array", str(plain), repr(value.shape), content.tobytes())
+        return _hash("array", name, repr(value.shape), content.tobytes())
 
     def _code(self, code: CodeType) -> bytes:
         self.versions["python"] = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -147,7 +176,9 @@ class _Walk:
             return self._tagged(value.__qualname__, [*parts, value.__code__, named])
         if "<" in value.__qualname__:  # a lambda, or a function made by another: no name of its own
             return self._tagged(name, [*parts, value.__code__])
-        return self._tagged(name, parts)
+        if id(value) not in self._named:  # a function that a module keeps
+            self._named[id(value)] = self._tagged(name, parts)
+        return self._named[id(value)]
 
     def _method(self, value: MethodType) -> bytes:
         return self._tagged("method", (value.__self__, value.__func__))
@@ -246,6 +277,16 @@ _METHODS: tuple[tuple[Any, Callable[[_Walk, Any], bytes]], ...] = (
 )
 
 
+@functools.lru_cache(maxsize=64)
+def _plain_dtype(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], str]:
+    """Return the layout whose bytes are bound, and its name.
+
+    Fields are packed: the bytes between them (nodes of trees) are of chance.
+    """
+    plain = (dtype if dtype.names is None else repack_fields(dtype)).newbyteorder("<")
+    return plain, str(plain)
+
+
 def is_trusted(value: Any) -> bool:
     """Whether a part was called trusted: fitted outside the sample."""
     return getattr(type(value), "fitted_outside_the_sample", False)
@@ -270,29 +311,80 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _plain(value: Any) -> bytes | None:
-    """Return a digest of a plain value; None for all others."""
-    kind = type(value)
-    if value is None or value is Ellipsis or value is NotImplemented or kind in (bool, int):
-        return _hash(kind.__name__, repr(value))
-    if kind in (float, complex):
-        number = complex(value)
-        return _hash(kind.__name__, struct.pack("<dd", number.real, number.imag))
-    if kind in (str, bytes, bytearray):
-        return _hash(kind.__name__, value if kind is not bytearray else bytes(value))
-    if isinstance(value, np.generic) and not value.dtype.hasobject:
-        return _hash("scalar", value.dtype.str, value.tobytes())
-    if isinstance(value, np.dtype | range | slice):
-        return _hash(kind.__name__, repr(value))
-    return None
+_Hash = Callable[[Any], bytes]
+
+
+_Methods = tuple[_Hash | None, Callable[[_Walk, Any], bytes] | None]
+_KNOWN_KINDS: WeakKeyDictionary[type, _Methods] = WeakKeyDictionary()
+
+
+def _methods_for(kind: type) -> _Methods:
+    """Return what hashes plain values of a type, or what walks over its other values."""
+    hash_plain = _PLAIN.get(kind)
+    if issubclass(kind, np.dtype):
+        hash_plain = _hash_repr
+    elif issubclass(kind, np.generic) and not issubclass(kind, _WITH_OBJECTS):
+        hash_plain = _hash_scalar
+    method = next((method for of, method in _METHODS if issubclass(kind, of)), None)
+    _KNOWN_KINDS[kind] = (hash_plain, method)
+    return hash_plain, method
+
+
+def _hash_repr(value: Any) -> bytes:
+    return _hash(type(value).__name__, repr(value))
+
+
+def _hash_integer(value: int) -> bytes:
+    return _hash_word(type(value).__name__, repr(value))
+
+
+def _hash_text(value: str) -> bytes:
+    return _hash("str", value) if len(value) > _SHORT else _hash_word("str", value)
+
+
+def _hash_float(value: complex) -> bytes:
+    number = complex(value)
+    return _hash(type(value).__name__, struct.pack("<dd", number.real, number.imag))
+
+
+def _hash_bytes(value: bytes | bytearray) -> bytes:
+    return _hash(type(value).__name__, bytes(value))
+
+
+def _hash_scalar(value: np.generic) -> bytes:
+    return _hash("scalar", value.dtype.str, value.tobytes())
+
+
+_WITH_OBJECTS = (np.void, np.object_)
+_PLAIN: dict[type, _Hash] = {
+    str: _hash_text,
+    int: _hash_integer,
+    bool: _hash_integer,
+    type(None): _hash_integer,
+    type(Ellipsis): _hash_repr,
+    type(NotImplemented): _hash_repr,
+    range: _hash_repr,
+    slice: _hash_repr,
+    float: _hash_float,
+    complex: _hash_float,
+    bytes: _hash_bytes,
+    bytearray: _hash_bytes,
+}
 
 
 def _hash(tag: str, *parts: str | bytes) -> bytes:
-    digest = sha256(tag.encode("utf-8", "surrogatepass"))
+    content = [tag.encode("utf-8", "surrogatepass")]
     for part in parts:
-        content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
-        digest.update(len(content).to_bytes(8, "little") + content)
-    return digest.digest()
+        encoded = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        content.append(len(encoded).to_bytes(8, "little"))
+        content.append(encoded)
+    return sha256(b"".join(content)).digest()
+
+
+@functools.lru_cache(maxsize=4096)
+def _hash_word(tag: str, word: str) -> bytes:
+    """Hash a short text: names of attributes occur in every part of a model."""
+    return _hash(tag, word)
 
 
 def _content(cell: Any) -> Any:

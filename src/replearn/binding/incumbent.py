@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from replearn.binding.digests import Fingerprint, bind
+from replearn.binding.digests import Fingerprint, bind, bind_all
 
 
 def bind_fitted(model: Any) -> Fingerprint:
@@ -26,12 +27,13 @@ def bind_fitted(model: Any) -> Fingerprint:
         return _bind_chain(chain)
     certificate = getattr(model, "certificate_", None)
     if certificate is None or not hasattr(model, "estimators_"):
-        return bind(model)
+        return bind(model, is_fitted=True)
     kinds = {type(part) for part in model.estimators_}
     params = {kind: set(getattr(kind, "_get_param_names", list)()) for kind in kinds}
-    parts = [bind(_learned(part, params[type(part)])) for part in model.estimators_]
-    parts.append(bind(getattr(model, "heavy_", None)))
-    return _joined([certificate.digest], parts)
+    learned = (_learned(part, params[type(part)]) for part in model.estimators_)
+    heavy = getattr(model, "heavy_", None)
+    digests, fingerprint = bind_all([*learned, heavy], is_fitted=True)
+    return replace(fingerprint, digest=bind([certificate.digest, *digests]).digest)
 
 
 def _bind_chain(chain: Any) -> Fingerprint:

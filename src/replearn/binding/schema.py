@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 
+from replearn.binding.computed import warn_of_computed
 from replearn.binding.sketch import sketch_columns
 from replearn.exceptions import PreprocessingWarning, warn_user
 from replearn.guarantees import MIN_ROWS, ROUNDED_ROWS
@@ -27,8 +28,8 @@ from replearn.tables import TableEncoder, n_rows, take_rows
 MAX_COLUMNS = 64
 """Of wider tables this many columns are sketched, evenly spread over them."""
 
-MAX_CELLS = 1 << 16
-"""Cells that are sketched at most: of twenty columns 3,276 rows."""
+MAX_CELLS = 1 << 15
+"""Cells that are sketched at most: of twenty columns 1,638 rows."""
 
 _PUBLIC = SharedKey("replearn probe points")
 NOT_NFC = "text not in the form NFC"
@@ -79,7 +80,7 @@ def rows_sketched(n_columns: int) -> int:
     """Return how many rows of a table with so many columns are looked at.
 
     >>> rows_sketched(20), rows_sketched(500)
-    (3276, 1024)
+    (1638, 512)
     """
     return MAX_CELLS // max(1, min(n_columns, MAX_COLUMNS))
 
@@ -148,7 +149,9 @@ def _sketch(
     if words.shape[1] != len(names):
         return {}  # columns of one name cannot be distinguished
     n_second = int(second.sum())
-    sketched = sketch_columns(words.T, kinds.T, second if n_second >= MIN_ROWS else None)
+    sketched, computed = sketch_columns(words.T, kinds.T, second if n_second >= MIN_ROWS else None)
+    if decimals is None:
+        warn_of_computed([names[index] for index in np.flatnonzero(computed)])
     columns = [
         {
             "name": name if isinstance(name, int) else str(name),

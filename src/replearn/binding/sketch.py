@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.binding.computed import nearly_equal
 from replearn.guarantees import DAYS, MAX_LEVELS, RARE, ROUNDED_ROWS
 from replearn.randomness import Kind
 
@@ -38,13 +39,14 @@ _UNITS = {DAYS: 86_400 * 10**9, "whole hours": 3_600 * 10**9, "whole seconds": 1
 
 def sketch_columns(
     words: NDArray[np.uint64], kinds: NDArray[np.uint8], second: NDArray[np.bool_] | None
-) -> list[dict[str, Any]]:
+) -> tuple[list[dict[str, Any]], NDArray[np.bool_]]:
     """Sketch every column of a table, and the rows of the second class by themselves as well.
 
-    Cells are encoded, one row for each column; the words are used up.
+    Cells are encoded, one row for each column; the words are used up. Which columns look computed
+    is returned as well: it is no part of the sketch.
 
     >>> words = np.arange(1000.0).view(np.uint64)[np.newaxis]
-    >>> sketch = sketch_columns(words, np.zeros((1, 1000), dtype=np.uint8), None)[0]
+    >>> (sketch,), computed = sketch_columns(words, np.zeros((1, 1000), dtype=np.uint8), None)
     >>> sketch["kinds"], sketch["all"]["quantiles"][7], sketch["steps"]["numbers of 0 decimals"]
     ({'number': 1000}, 499.0, 1000)
     """
@@ -65,13 +67,16 @@ def sketch_columns(
         rows = np.flatnonzero(second)
         cells = (words, kinds) if plain.all() else (words[:, rows], kinds[:, rows])
         parts["second"] = (values.take(rows, axis=1), cells, _SECOND_QUANTILES)
+    computed = np.zeros(len(values), dtype=bool)
     for part, (numbers, cells, n_quantiles) in parts.items():
         numbers.sort(axis=1)  # without a copy: fresh memory costs as much as to sort
+        if part == "all":
+            computed[plain] = nearly_equal(numbers[plain])
         for sketch, found in zip(
             sketches, _distributions(numbers, cells, plain, n_quantiles), strict=True
         ):
             sketch[part] = found
-    return sketches
+    return sketches, computed
 
 
 def _kind_counts(kinds: NDArray[np.uint8], plain: NDArray[np.bool_]) -> list[dict[str, int]]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 
 from replearn.exceptions import ConstantBlocksWarning, warn_user
@@ -42,8 +43,10 @@ class BlockNeed(NamedTuple):
 
 def rows_needed(base: Any) -> BlockNeed | None:
     """Return what a base estimator needs; None if its parameters say nothing about it."""
-    estimator, share = _innermost(base)
-    params = _params(estimator)
+    inner = innermost(base)
+    estimator = inner.estimator
+    share = inner.share
+    params = own_params(estimator)
     neighbors = params.get("n_neighbors")
     if isinstance(neighbors, int | np.integer):
         reason = f"{type(estimator).__name__} with n_neighbors={neighbors}"
@@ -65,19 +68,30 @@ def rows_needed(base: Any) -> BlockNeed | None:
     return _scaled(BlockNeed(least, useful, f"{type(estimator).__name__} with {reason}"), share)
 
 
-def _innermost(base: Any) -> tuple[Any, Fraction]:
-    """Return the estimator at the end of pipelines and inside others, and its share of the rows."""
+class Innermost(NamedTuple):
+    """The estimator at the end of pipelines and inside others, its share of the rows, its name."""
+
+    estimator: Any
+    share: Fraction
+    prefix: str  # of its parameters, as in set_params
+
+
+def innermost(base: Any) -> Innermost:
+    """Return the estimator that learns, with the share of the rows that it gets."""
     share = Fraction(1)
+    prefix = ""
     for _ in range(10):
-        params = _params(base)
+        params = own_params(base)
         if params.get("steps"):
-            base = params["steps"][-1][1]
-        elif params.get("estimator") is not None:
+            name, base = params["steps"][-1]
+            prefix += f"{name}__"
+        elif params.get("estimator") is not None and not isinstance(base, FrozenEstimator):
             share *= _share_of_rows(params)
             base = params["estimator"]
+            prefix += "estimator__"
         else:
             break
-    return base, share
+    return Innermost(base, share, prefix)
 
 
 def _share_of_rows(params: dict[str, Any]) -> Fraction:
@@ -96,7 +110,8 @@ def _scaled(need: BlockNeed, share: Fraction) -> BlockNeed:
     return BlockNeed(least, useful, need.reason)
 
 
-def _params(estimator: Any) -> dict[str, Any]:
+def own_params(estimator: Any) -> dict[str, Any]:
+    """Return the parameters of an estimator, without those of estimators inside it."""
     try:
         return dict(estimator.get_params(deep=False))
     except Exception:  # not a scikit-learn estimator: nothing is known

@@ -40,7 +40,12 @@ from replearn.cli._options import (
     option,
     repeated,
 )
-from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning, WeakKeyWarning
+from replearn.exceptions import (
+    NotCertifiedWarning,
+    PreprocessingWarning,
+    UsefulnessWarning,
+    WeakKeyWarning,
+)
 from replearn.records import pretty_json, visible
 
 __all__ = [
@@ -193,7 +198,12 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-_NOTES = (NotCertifiedWarning, PreprocessingWarning, WeakKeyWarning)
+_NOTES = (
+    NotCertifiedWarning,
+    PreprocessingWarning,
+    UsefulnessWarning,
+    WeakKeyWarning,
+)
 """Warnings that are printed as notes, each once."""
 
 

@@ -58,9 +58,6 @@ NAMED: Named = {
 
 MAX_CLASSES = 50
 MAX_CLASSES_SHOWN = 12
-LEAF_ROWS = 20
-ROWS_PER_LEAF_ROW = 8
-"""Rows of a leaf of boosted trees, and of a block for each; small blocks get smaller leaves."""
 
 MODEL_HELP = (
     "logreg (default), hgb, forest, tree, xgboost, lightgbm, catboost, or your own as module:object"
@@ -382,12 +379,8 @@ def read_threshold(options: ThresholdOptions, label_counts: Mapping[Any, int]) -
     return threshold_of_label(threshold, positive, classes)
 
 
-def base_model(
-    name: str, columns: Mapping[str, str], rows_per_block: int | None = None, known: Named = NAMED
-) -> Any:
+def base_model(name: str, columns: Mapping[str, str], known: Named = NAMED) -> Any:
     """Return the base estimator by name, with everything that learns from data inside.
-
-    Boosting in blocks gets leaves that suit their size, a parameter that all labs of a plan share.
 
     >>> [type(step).__name__ for _, step in base_model("tree", {"age": "number"}).steps]
     ['TableEncoder', 'DecisionTreeClassifier']
@@ -400,9 +393,6 @@ def base_model(
 
     if name in known:
         module, kind, params, for_trees = known[name]
-        if name == "hgb" and rows_per_block is not None:
-            leaf = max(2, min(LEAF_ROWS, rows_per_block // ROWS_PER_LEAF_ROW))
-            params = {"min_samples_leaf": leaf}
         model = getattr(_imported(module, name), kind)(**params)
         return make_pipeline(TableEncoder(dict(columns), for_trees=for_trees), model)
     model = _imported_model(name, known)

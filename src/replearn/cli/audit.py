@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -210,7 +209,6 @@ def _audit(
         train_size=train_size,
         max_rows=size.rows,
         time_budget=_time_left(options),
-        block_estimator=_block_estimator(options, sample),
         on_interrupt="return",
         groups=sample.groups,
         subgroups=list(options.subgroups) or "auto",
@@ -251,13 +249,6 @@ def _check(options: AuditOptions) -> None:
     if_given(check_positive, "--max-price", options.max_price, zero=True)
     if_given(check_fraction, "--fail-above", options.fail_above, zero=True)
     if_given(check_fraction, "--fail-above-limit", options.fail_above_limit, zero=True)
-
-
-def _block_estimator(options: AuditOptions, sample: Sample) -> Any:
-    """How ``fit`` sets an estimator of the command line for the rows of a block."""
-    if options.model not in NAMED or sample.groups is not None or options.tolerance is not None:
-        return None
-    return partial(base_model, options.model, sample.columns)
 
 
 def _thinning(options: AuditOptions, key: SharedKey | None) -> Thinning | None:

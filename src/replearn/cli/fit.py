@@ -85,6 +85,7 @@ class FitOptions(SampleOptions, ThresholdOptions, IncumbentOptions, MemoryOption
     max_fits: int | None = number("without a plan: largest number of fits")
     jobs: int | None = number("number of workers")
     include_key: bool = flag("put the key into the model")
+    check_price: bool = flag("also train one model without blocks, and print what the blocks lose")
     quiet: bool = flag("print nothing but warnings and errors")
     json: bool = flag("print the result as JSON")
 
@@ -132,6 +133,7 @@ def _reading(options: FitOptions, shared: Plan | None) -> Reading | None:
         "--incumbent": options.incumbent,
         "--learner score": _by_scores(options, shared) or None,
         "--learner plain": options.is_plain or None,
+        "--check-price": options.check_price or None,
     }
     needs_memory = next((name for name, value in in_memory.items() if value is not None), None)
     if options.scheduler is not None:
@@ -158,7 +160,7 @@ def _run(
 
     size = _size_of_fit(options, shared, sample)
     say(*size.remarks, quiet=options.quiet)
-    base = base_model(options.model, sample.columns, size.rows_per_block)
+    base = base_model(options.model, sample.columns)
     if is_replicable(base):
         raise ValueError(f"model {options.model!r} is replicable already; name its base estimator.")
     check_savable(base, f"model {options.model!r}")  # what cannot be saved fails before training
@@ -167,6 +169,7 @@ def _run(
         estimator = _estimator(options, base, shared, size.max_fits, sample)
         jobs = jobs_within(options.jobs, options.max_memory)
         estimator.set_params(shared_key=key, n_jobs=jobs, verbose=-1 if options.quiet else 0)
+        estimator.set_params(check_price=options.check_price)
     if options.is_plain or incumbent is not None:
         estimator = with_incumbent(options, estimator, incumbent, sample.label_counts)
     _fit(options, estimator, base, sample)

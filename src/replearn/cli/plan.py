@@ -17,7 +17,7 @@ from replearn.cli import (
     put_json,
     say,
 )
-from replearn.guarantees import GUARANTEES, plan
+from replearn.guarantees import GUARANTEES, about_rare_classes, plan
 from replearn.records import read_object
 
 _NOT_PLANNED = ("task", "classes", "groups", "save", "json", "paper")
@@ -73,6 +73,10 @@ class PlanOptions(CommandOptions):
         "votes: law of the thresholds", choices=("arcsine", "uniform", "optimal")
     )
     vote: str | None = option("votes: labels or probabilities", choices=("hard", "soft"))
+    small_blocks: str | None = option(
+        "votes: whether default leaf sizes follow the block size (default: adapt)",
+        choices=("adapt", "keep"),
+    )
     groups: bool = flag("n counts groups (fit --group-by)")
 
     # Other tasks.
@@ -125,6 +129,7 @@ def run(options: PlanOptions) -> int:
         put_json(read_object(planned.to_json(), "plan"))
     else:
         put(str(planned))
+        say(*filter(None, [about_rare_classes(planned)]))
         if options.paper:
             put(f"\n{planned.paper_constants()}")
     return DONE

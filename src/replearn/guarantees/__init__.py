@@ -37,6 +37,11 @@ from replearn.guarantees.score import (
 )
 from replearn.guarantees.search import folds_error
 from replearn.guarantees.semi import selection_budget
+from replearn.guarantees.small_data import (
+    MIN_EVENTS,
+    about_rare_classes,
+    needed_for_events,
+)
 from replearn.guarantees.stage_plan import HeavyGoal, heavy_rows_needed, heavy_stage
 from replearn.guarantees.steps import Conclusion, Identity, Ledger, Step, rounded_up
 from replearn.guarantees.tasks import GUARANTEES, derive

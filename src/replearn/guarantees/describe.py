@@ -118,9 +118,14 @@ def design_rows(design: Design) -> list[tuple[str, str]]:
             else ("law", f"{law.name}{width} [{law.digest[:16]}]")
         ),
         ("vote", design.vote),
+        *_small_blocks_rows(design),
         *_heavy_rows(design),
         ("encoding", f"{design.encoding}, decimals {design.decimals}"),
     ]
+
+
+def _small_blocks_rows(design: Design) -> list[tuple[str, str]]:
+    return [] if design.small_blocks == "adapt" else [("small blocks", design.small_blocks)]
 
 
 def _heavy_rows(design: Design) -> list[tuple[str, str]]:

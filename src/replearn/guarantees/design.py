@@ -77,6 +77,11 @@ class Design:
         return self.request.decimals
 
     @property
+    def small_blocks(self) -> str:
+        """Whether leaf sizes of the base estimator follow the size of small blocks."""
+        return self.request.small_blocks
+
+    @property
     def max_point_mass(self) -> float:
         """Bound on the sum of squared masses of single points (0 for continuous data)."""
         return self.request.max_point_mass
@@ -125,6 +130,8 @@ class Design:
         }
         if self.sharpness is not None:  # more than two classes only
             values["sharpness"] = self.sharpness
+        if self.small_blocks != "adapt":
+            values["small_blocks"] = self.small_blocks
         return {**values, "block_size": self.block_size, "n_used": self.n_used}
 
     @classmethod
@@ -139,7 +146,7 @@ class Design:
             n_partitions=reader.take("n_partitions", int),
             encoding=reader.take("encoding", str),
             heavy=_read_heavy(reader.take_or_none("heavy", dict)),
-            sharpness=reader.take("sharpness", float) if "sharpness" in items else None,
+            sharpness=reader.take_if_there("sharpness", float),
         )
         design.validate()
         for name in ("block_size", "n_used"):
@@ -228,6 +235,7 @@ def _read_request(reader: Reader) -> PlanRequest:
         "unit": reader.take("unit", str),
         "decimals": reader.take_or_none("decimals", int),
         "max_point_mass": reader.take("max_point_mass", float),
+        "small_blocks": reader.take_if_there("small_blocks", str, "adapt"),
     }
     targets.finish()
     try:

@@ -92,7 +92,7 @@ def plan(
         Options of votes, explained in :class:`replearn.guarantees.PlanRequest`: ``n_blocks``,
         ``block_size``, ``law``, ``width``, ``vote``, ``n_partitions``, ``max_fits``, ``classes``,
         ``n_classes``, ``runs``, ``unit``, ``decimals``, ``label_noise``, ``max_point_mass``,
-        ``heavy``, ``min_block``.
+        ``heavy``, ``min_block``, ``small_blocks``.
         Options of other tasks: ``n_hypotheses`` ("selection", "finite class", "search"),
         ``train_size`` or ``drift`` and ``cv`` ("search"), ``n_directions`` ("thresholds"),
         ``n_shared`` ("semi", "semi-private"), ``epsilon`` and ``delta`` ("semi-private"),

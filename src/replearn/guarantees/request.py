@@ -15,6 +15,7 @@ VOTES = ("hard", "soft")
 UNITS = ("rows", "groups")
 LAWS = ("arcsine", "uniform", "optimal")
 STAGES = ("auto", "paper", "off")
+SMALL_BLOCKS = ("adapt", "keep")
 
 MIN_BLOCK = 25
 """Below about this many rows most estimators are useless: fewer blocks are used instead.
@@ -26,6 +27,7 @@ blocks lose (COMPAS and Spambase, logistic regression and trees; see docs/benchm
 # is what the concentration of the approximate notion pays for.
 DEFAULT_LAWS = {"pointwise": "arcsine", "approximate": "uniform"}
 
+_CHOICES = {"task": NOTIONS, "vote": VOTES, "unit": UNITS, "small_blocks": SMALL_BLOCKS}
 _FRACTIONS = ("rho", "gamma", "alpha", "beta", "width")
 _COUNTS = ("n", "d", "n_blocks", "block_size", "n_partitions", "max_fits", "min_block")
 
@@ -137,6 +139,9 @@ class PlanRequest:
         law that needs the fewest rows ("auto") or with the paper's. None: "off".
     min_block : int, default=None
         Rows per block below which fewer blocks are used; None: 25.
+    small_blocks : {"adapt", "keep"}, default="adapt"
+        Whether leaf sizes of the base estimator that have their default value are made smaller in
+        small blocks (at most an eighth of the rows of a block), or kept.
 
     Examples
     --------
@@ -171,6 +176,7 @@ class PlanRequest:
     max_point_mass: float = 0.0
     heavy: str | HeavyStage | None = None
     min_block: int | None = None
+    small_blocks: str = "adapt"
 
     def __post_init__(self) -> None:
         for name, value in _validated(**vars(self)).items():
@@ -242,7 +248,7 @@ def _validated(**params: Any) -> dict[str, Any]:
         values[name] = if_given(check_fraction, name, params[name])
     for name in _COUNTS:
         values[name] = if_given(check_count, name, params[name])
-    for name, choices in (("task", NOTIONS), ("vote", VOTES), ("unit", UNITS)):
+    for name, choices in _CHOICES.items():
         values[name] = check_choice(name, params[name], choices)
     values["runs"] = check_count("runs", params["runs"], least=2)
     values["decimals"] = if_given(check_count, "decimals", params["decimals"], least=0)

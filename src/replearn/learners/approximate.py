@@ -34,7 +34,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
     gamma : float, default=0.1
         Share of the population on which two models may differ.
     n_blocks, vote, threshold, classes, max_fits, law, width, n_partitions, block_size, \
-    min_block, decimals, runs, alpha, beta, d, label_noise, heavy
+    min_block, small_blocks, decimals, runs, alpha, beta, d, label_noise, heavy
         As in `PointwiseReplicableClassifier`; ``law=None`` is "uniform".
     max_point_mass : float, default=0.0
         Bound on the sum of squared probabilities of single points, 0 for continuous data, which the
@@ -45,6 +45,8 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         What the plan aims at: concentration over blocks and thresholds ("direct"), a pointwise
         promise of rho times gamma ("pointwise"), or the second where the first is not enough. The
         certificate states the better of both numbers in any case.
+    check_price : bool, default=False
+        As in `PointwiseReplicableClassifier`.
     shared_key : str, bytes, int or SharedKey, default=None
         All randomness; the same in both runs, fixed before the data.
     plan : Plan, default=None
@@ -104,6 +106,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         n_partitions=None,
         block_size=None,
         min_block=None,
+        small_blocks="adapt",
         decimals=None,
         runs=2,
         alpha=None,
@@ -113,6 +116,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         heavy="auto",
         max_point_mass=0.0,
         route="auto",
+        check_price=False,
         shared_key=None,
         plan=None,
         n_jobs=None,
@@ -131,6 +135,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
             n_partitions=n_partitions,
             block_size=block_size,
             min_block=min_block,
+            small_blocks=small_blocks,
             decimals=decimals,
             runs=runs,
             alpha=alpha,
@@ -139,6 +144,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
             label_noise=label_noise,
             heavy=heavy,
             max_point_mass=max_point_mass,
+            check_price=check_price,
             shared_key=shared_key,
             plan=plan,
             n_jobs=n_jobs,

@@ -16,6 +16,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from replearn.binding import nearly_equal, warn_of_computed
 from replearn.compat import fit_context, validate_data
 from replearn.exceptions import PreprocessingWarning, warn_user
 from replearn.guarantees import SHORT
@@ -27,6 +28,9 @@ _FLOATS = ("float16", "float32", "float64")
 _MIN_UNROUNDED = 2
 _MAX_UNROUNDED = 8
 _MIN_SCORED = 16
+_MIN_COMPUTED = 100
+_MAX_COMPUTED = 1000
+_MAX_COMPUTED_COLUMNS = 64
 
 
 @contextmanager
@@ -226,6 +230,7 @@ def keyed_points(X: Any, ids: Any, decimals: int | None, precision: Precision) -
         if decimals is None:
             _warn_if_precision_changed(X, precision.dtype)
             _warn_if_rounded(X, precision.unrounded)
+            _warn_if_computed(X)
         return as_points(X, decimals=decimals)
     rows = n_rows(X)
     if isinstance(ids, str | bytes) or not hasattr(ids, "__len__"):
@@ -319,6 +324,23 @@ def _warn_if_rounded(X: Any, unrounded: tuple[Any, ...]) -> None:
         "6.",
         PreprocessingWarning,
     )
+
+
+def _warn_if_computed(X: Any) -> None:
+    """Warn when numbers of a column of floats differ from others in their last bits only."""
+    known = hasattr(X, "columns") or (isinstance(X, np.ndarray) and X.ndim == 2)
+    if not known or n_rows(X) < _MIN_COMPUTED:
+        return
+    some = take_rows(X, np.arange(min(n_rows(X), _MAX_COMPUTED)))
+    names = list(X.columns) if hasattr(X, "columns") else list(range(X.shape[1]))
+    found = []
+    for name in names[:_MAX_COMPUTED_COLUMNS]:
+        column = some[name] if hasattr(X, "columns") else some[:, name]
+        if str(getattr(column, "dtype", "")).lower() == "float64":
+            cells = np.sort(np.asarray(column, dtype=np.float64))
+            if nearly_equal(cells[np.newaxis]).any():
+                found.append(name)
+    warn_of_computed(found)
 
 
 def float_precision(X: Any) -> np.dtype[Any] | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.learners.reasons import Reasons
 from replearn.learners.results import ClassExplanation, Explanation, InWords
 
 FIRMNESS = ((0.001, "very firm"), (0.01, "firm"), (0.05, "fairly firm"), (0.2, "close"))
@@ -21,7 +22,8 @@ class PlainExplanation(InWords):
     """One row per point: the prediction, and how likely a model trained on new data repeats it.
 
     ``model_share`` is the share of the trained models' votes, or their mean predicted probability,
-    for the prediction; ``overruled`` says where they lean to another one.
+    for the prediction; ``overruled`` says where they lean to another one. ``reasons`` has the
+    contribution of each feature where reference rows were given.
     """
 
     prediction: NDArray[Any]
@@ -29,16 +31,51 @@ class PlainExplanation(InWords):
     same_prediction: NDArray[np.float64]
     model_share: NDArray[np.float64]
     overruled: NDArray[np.bool_] = field(repr=False)
+    stage: NDArray[Any] = field(repr=False)
+    reasons: Reasons | None = field(default=None, repr=False)
 
     def sentences(self) -> Iterator[str]:
         """Explain each point in a few plain sentences."""
         for row in range(len(self)):
-            tie = _tie(self.model_share[row]) if self.overruled[row] else ""
-            retraining = _about_retraining(self.firmness[row], self.same_prediction[row])
-            yield f"The prediction is {self.prediction[row]!s}. {retraining}{tie}"
+            parts = [
+                f"The prediction is {self.prediction[row]!s}.",
+                *self._reasons(row),
+                _about_retraining(self.firmness[row], self.same_prediction[row]),
+                *([_tie(self.model_share[row])] if self.overruled[row] else []),
+            ]
+            yield " ".join(parts)
+
+    def _reasons(self, row: int) -> list[str]:
+        """Name the features that speak for the prediction, and those that speak against it."""
+        if self.reasons is None:
+            return []
+        if self.stage[row] == "heavy":
+            return ["Earlier cases that are equal to this one had this outcome most often."]
+        compared = f"compared with {self.reasons.n_reference} other cases"
+        told = []
+        spoke_for = self.reasons.spoke_for(row)
+        spoke_against = self.reasons.spoke_against(row)
+        if spoke_for:
+            told.append(f"What spoke most for it, {compared}: {', '.join(spoke_for)}.")
+        else:
+            told.append(f"No single feature speaks for it, {compared}.")
+        if spoke_against:
+            told.append(f"What spoke most against it: {', '.join(spoke_against)}.")
+        return told
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns by name, with the reasons as texts where they are known."""
+        found = super().columns()
+        if self.reasons is not None:
+            every = range(len(self))
+            found["for"] = _texts(self.reasons.spoke_for, every)
+            found["against"] = _texts(self.reasons.spoke_against, every)
+        return found
 
 
-def in_plain_words(explained: Explanation | ClassExplanation) -> PlainExplanation:
+def in_plain_words(
+    explained: Explanation | ClassExplanation, why: Reasons | None = None
+) -> PlainExplanation:
     """Leave out of an explanation what only those who run the model need.
 
     >>> import numpy as np
@@ -54,8 +91,18 @@ def in_plain_words(explained: Explanation | ClassExplanation) -> PlainExplanatio
     same = 1.0 - explained.flip_probability
     words = np.array([_word(value) for value in same], dtype=object)
     return PlainExplanation(
-        explained.prediction, words, same, explained.predicted_share, explained.overruled
+        prediction=explained.prediction,
+        firmness=words,
+        same_prediction=same,
+        model_share=explained.predicted_share,
+        overruled=explained.overruled,
+        stage=explained.stage,
+        reasons=why,
     )
+
+
+def _texts(named: Callable[[int], list[str]], rows: Iterable[int]) -> NDArray[Any]:
+    return np.array(["; ".join(named(row)) for row in rows], dtype=object)
 
 
 def _word(same: float) -> str:
@@ -77,8 +124,7 @@ def _about_retraining(firmness: str, same: float) -> str:
 def _tie(share: float) -> str:
     """Say why the prediction is not the one that the models lean to."""
     return (
-        f" The models trained here lean to another one ({share:.0%} for this one), but not "
-        "clearly: in such a case a random number that belongs to the case decides. It was fixed "
-        "beforehand and is used again at every training, so that the prediction does not change "
-        "by chance."
+        f"The models trained here lean to another one ({share:.0%} for this one), but the case is "
+        "close, and close cases are decided by a lot. It was drawn beforehand, belongs to the case "
+        "and is used again at every training, so that the prediction does not change by chance."
     )

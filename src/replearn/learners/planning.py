@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from replearn.binding import (
     Fingerprint,
+    adapted_to_blocks,
     describe_points,
     in_words,
     rows_needed,
@@ -42,7 +43,9 @@ from replearn.learners.training import Sample, TrainedBlocks
 from replearn.primitives import sample_key
 from replearn.randomness import SharedKey, as_points
 
-UNPLANNED = frozenset({"estimator", "threshold", "shared_key", "plan", "n_jobs", "verbose"})
+UNPLANNED = frozenset(
+    {"estimator", "threshold", "check_price", "shared_key", "plan", "n_jobs", "verbose"}
+)
 """Parameters of an estimator that a plan does not set."""
 
 MAX_PARTITIONS = 1023
@@ -169,8 +172,9 @@ def _plan_for_base(estimator: Any, request: PlanRequest) -> Plan:
     It depends on the parameters and the number of rows, never on the data. Where useful blocks are
     too few for the targets, blocks that are just large enough may do.
     """
-    need = rows_needed(base_estimator(estimator.estimator)) if request.unit == "rows" else None
     usual: Plan = estimator._plan_for(request)
+    base = base_for_blocks(base_estimator(estimator.estimator), usual)
+    need = rows_needed(base) if request.unit == "rows" else None
     is_sized = any((request.n_blocks, request.block_size, request.min_block))
     if need is None or is_sized or usual.block_size >= need.useful:
         return usual
@@ -179,6 +183,13 @@ def _plan_for_base(estimator: Any, request: PlanRequest) -> Plan:
         if plan.certified:
             return plan
     return plan
+
+
+def base_for_blocks(base: Any, plan: Plan) -> Any:
+    """Return the base estimator as it is trained on the blocks of a plan."""
+    if plan.unit != "rows" or plan.vote_design.small_blocks == "keep":
+        return base
+    return adapted_to_blocks(base, plan.block_size)
 
 
 def warn_if_blocks_cannot_learn(plan: Plan, base: Any) -> bool:

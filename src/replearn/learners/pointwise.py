@@ -41,6 +41,7 @@ from replearn.learners.inputs import (
     with_base_tags,
 )
 from replearn.learners.planning import (
+    base_for_blocks,
     certify_plan,
     check_sample,
     describe_blocks,
@@ -52,6 +53,8 @@ from replearn.learners.planning import (
     warn_if_blocks_cannot_learn,
 )
 from replearn.learners.predictions import VotePredictions
+from replearn.learners.single_fit import n_rows_tried, with_single_fit
+from replearn.learners.small_data import warn_if_votes_are_few
 from replearn.learners.training import RowSource, train_blocks
 from replearn.learners.usefulness import warn_if_useless
 from replearn.learners.vote import FittedVote, heavy_points, measure_votes, partition_variance
@@ -99,6 +102,9 @@ class PointwiseReplicableClassifier(VotePredictions):
     min_block : int, default=None
         Rows per block below which fewer blocks are used; None: 25, or what the parameters of the
         base estimator require.
+    small_blocks : {"adapt", "keep"}, default="adapt"
+        "adapt": leaf sizes of boosting that have their default value (``min_samples_leaf=20``) are
+        at most an eighth of the rows of a block; "keep": the base estimator is used as it is.
     decimals : int, default=None
         Rounding of the features that key thresholds and blocks; None: no rounding.
     runs : int, default=2
@@ -114,6 +120,9 @@ class PointwiseReplicableClassifier(VotePredictions):
         How points that occur often are treated if ``alpha`` is given without ``d``.
     max_point_mass : float, default=0.0
         Bound on the sum of squared probabilities of single points; ``fit`` tests it.
+    check_price : bool, default=False
+        Whether ``fit`` also trains one base estimator on four fifths of the rows, to put its
+        usefulness beside that of the blocks (``usefulness_.single``). It decides nothing.
     shared_key : str, bytes, int or SharedKey, default=None
         All randomness of the estimator. Runs that should agree must use the same key, fixed before
         the data are seen.
@@ -143,7 +152,7 @@ class PointwiseReplicableClassifier(VotePredictions):
     usefulness_ : Usefulness or None
         Accuracy, recall and AUC on some training rows, each predicted by the blocks that have not
         seen it. It decides nothing; ``fit`` warns with `UsefulnessWarning` if the model predicts a
-        single class.
+        single class. ``usefulness_.price`` is what ``check_price=True`` found.
     classes_ : ndarray
         The labels.
     n_features_in_ : int
@@ -203,6 +212,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         "n_partitions": [Interval(Integral, 1, None, closed="left"), None],
         "block_size": [Interval(Integral, 1, None, closed="left"), None],
         "min_block": [Interval(Integral, 1, None, closed="left"), None],
+        "small_blocks": [StrOptions({"adapt", "keep"})],
         "decimals": [Integral, None],
         "runs": [Interval(Integral, 2, None, closed="left")],
         "alpha": [Interval(Real, 0, 1, closed="right"), None],
@@ -211,6 +221,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         "label_noise": ["boolean"],
         "heavy": [StrOptions({"auto", "paper", "off"})],
         "max_point_mass": [Interval(Real, 0, 1, closed="both")],
+        "check_price": ["boolean"],
         "shared_key": [str, bytes, Integral, SharedKey, None],
         "plan": [Plan, None],
         "n_jobs": [Integral, None],
@@ -232,6 +243,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         n_partitions=None,
         block_size=None,
         min_block=None,
+        small_blocks="adapt",
         decimals=None,
         runs=2,
         alpha=None,
@@ -240,6 +252,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         label_noise=True,
         heavy="auto",
         max_point_mass=0.0,
+        check_price=False,
         shared_key=None,
         plan=None,
         n_jobs=None,
@@ -257,6 +270,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         self.n_partitions = n_partitions
         self.block_size = block_size
         self.min_block = min_block
+        self.small_blocks = small_blocks
         self.decimals = decimals
         self.runs = runs
         self.alpha = alpha
@@ -265,6 +279,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         self.label_noise = label_noise
         self.heavy = heavy
         self.max_point_mass = max_point_mass
+        self.check_price = check_price
         self.shared_key = shared_key
         self.plan = plan
         self.n_jobs = n_jobs
@@ -311,18 +326,21 @@ class PointwiseReplicableClassifier(VotePredictions):
         request = plan_request(self)
         base, threshold = split_threshold(base_estimator(self.estimator), self.threshold, classes)
         check_base(base, request.vote)
-        named = with_threshold(base, threshold)
-        fingerprint = bind_estimator(named)
         failed = given.failed_conditions()
 
         # Plan: from the parameters and the number of rows, never from the data.
         plan = plan_in_force(self, request, given, classes)
+        single = block_estimator(base, threshold)
+        base = base_for_blocks(base, plan)
+        named = with_threshold(base, threshold)
+        fingerprint = bind_estimator(named)
         own = key_of_blocks(key, given, plan)
         sample = given.planned(own, plan)
 
         # Train: disjoint blocks of equal size, one base estimator on each.
         run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
         warned = warn_if_blocks_cannot_learn(plan, base)
+        warn_if_votes_are_few(plan, given.class_counts, classes, base)
         trained = block_estimator(base, threshold)
         blocks = train_blocks(sample, plan, own, trained, **run)
         warned = warned or blocks.warn_if_constant(base)
@@ -340,7 +358,12 @@ class PointwiseReplicableClassifier(VotePredictions):
         identity = identity_of(key, named, fingerprint, classes, given.n, failed, schema)
         self.certificate_ = certify_plan(plan, identity, blocks)
         self._dtype = float_precision(blocks.probe_rows)
-        self.usefulness_ = measure_votes(self._vote(), blocks)
+        n_tried = n_rows_tried(sample.n_rows, check_price=self.check_price)
+        self.usefulness_ = measure_votes(self._vote(), blocks, n_tried)
+        if self.check_price:
+            self.usefulness_ = with_single_fit(
+                self.usefulness_, blocks, single, threshold, classes, own
+            )
         if not warned:
             warn_if_useless(self.usefulness_, base)
 

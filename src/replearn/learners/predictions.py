@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 
+from replearn.execution import BlockEnsemble
 from replearn.guarantees import BlockVotes
 from replearn.learners.fitted_state import FittedState
 from replearn.learners.inputs import check_features
 from replearn.learners.plain_words import PlainExplanation, in_plain_words
+from replearn.learners.reasons import reasons
 from replearn.learners.results import ClassExplanation, Explanation, FlipRate, explanation
 from replearn.randomness import HoldsKey
 from replearn.records import check_choice, check_fraction
@@ -133,7 +135,7 @@ class KeyedPredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixi
         return labels
 
     def explain(
-        self, X: Any, *, ids: Any = None, style: str = "analyst"
+        self, X: Any, *, ids: Any = None, style: str = "analyst", reference: Any = None
     ) -> Explanation | ClassExplanation | PlainExplanation:
         """Explain each prediction: votes, threshold, distance, flip probability.
 
@@ -142,8 +144,13 @@ class KeyedPredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixi
         X, ids
             As in ``predict``.
         style : {"analyst", "plain"}, default="analyst"
-            "plain": which label, how firm it is, and what training on new data would do; no
+            "plain": for the person who gets the prediction. Which label, which features spoke for
+            it and against it, how firm it is, and what training on new data would do; no
             thresholds.
+        reference : array-like or frame of shape (n_reference, n_features), default=None
+            Rows of other cases, for style "plain": a feature counts by how much the score of the
+            prediction changes, on average, if it alone has the values of these rows (100 of them
+            at most). None: no features are named.
 
         Returns
         -------
@@ -151,13 +158,30 @@ class KeyedPredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixi
             Prints as sentences; ``frame()`` gives a table.
         """
         check_choice("style", style, STYLES)
+        if reference is not None and style != "plain":
+            raise ValueError(f'reference requires style="plain", got style={style!r}.')
         vote = self._vote()
         X = check_features(self, X, reset=False)
         rule = vote.rule_for(X)
         votes, noise = vote.votes_and_noise(X, ids)
         decision = rule.decide(votes, noise)
         explained = explanation(decision, rule.flips(votes, noise), self.classes_)
-        return in_plain_words(explained) if style == "plain" else explained
+        if style != "plain":
+            return explained
+        if reference is None:
+            return in_plain_words(explained)
+        reference = check_features(self, reference, reset=False)
+        why = reasons(self._mean_scores, X, decision.prediction, reference)
+        return in_plain_words(explained, why)
+
+    def _mean_scores(self, X: Any) -> Floats:
+        """Return the mean probability of each class over all blocks; their votes without one."""
+        vote = self._vote()
+        panel: BlockEnsemble = vote.panel
+        if not all(hasattr(model, "predict_proba") for model in self.estimators_):
+            return vote.rule.proba(vote.votes(X))
+        scores = panel.soft_scores(X, n_jobs=self.n_jobs).mean(axis=1)
+        return np.column_stack([1.0 - scores, scores]) if scores.ndim == 1 else scores
 
     def _vote_of_two(self, method: str) -> Any:
         """Return the fitted vote; refuse more than two classes."""

@@ -55,7 +55,9 @@ from replearn.learners.score_curve import (
 )
 from replearn.learners.score_design import Cut, cut_for, score_threshold, warn_if_above_budget
 from replearn.learners.score_rule import FittedScore, measure_scores
+from replearn.learners.single_fit import n_rows_tried, with_single_fit
 from replearn.learners.single_rule import FollowsPlan
+from replearn.learners.small_data import warn_if_scores_are_few
 from replearn.learners.training import Sample, train_blocks
 from replearn.learners.usefulness import warn_if_useless
 from replearn.randomness import SharedKey
@@ -96,6 +98,9 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         The labels. None: those in ``y``.
     decimals : int, default=None
         Round the features that key the thresholds.
+    check_price : bool, default=False
+        Whether ``fit`` also trains one base estimator on four fifths of the rows, to put its
+        usefulness beside that of the blocks (``usefulness_.single``). It decides nothing.
     shared_key : str, bytes, int or SharedKey, default=None
         All randomness of the estimator. Runs that should agree must use the same key.
     plan : Plan, default=None
@@ -120,7 +125,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
     usefulness_ : Usefulness or None
         Accuracy, recall and AUC on some training rows, each predicted by the blocks that have not
         seen it. It decides nothing; ``fit`` warns with `UsefulnessWarning` if the model predicts a
-        single class.
+        single class. ``usefulness_.price`` is what ``check_price=True`` found.
     classes_ : ndarray
         The labels.
     n_features_in_ : int
@@ -167,6 +172,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         "standard_error": [Interval(Real, 0, 1, closed="neither"), tuple, None],
         "classes": ["array-like", None],
         "decimals": [Integral, None],
+        "check_price": ["boolean"],
         "shared_key": [str, bytes, Integral, SharedKey, None],
         "plan": [Plan, None],
         "n_jobs": [Integral, None],
@@ -184,6 +190,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         standard_error=None,
         classes=None,
         decimals=None,
+        check_price=False,
         shared_key=None,
         plan=None,
         n_jobs=None,
@@ -197,6 +204,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         self.standard_error = standard_error
         self.classes = classes
         self.decimals = decimals
+        self.check_price = check_price
         self.shared_key = shared_key
         self.plan = plan
         self.n_jobs = n_jobs
@@ -247,6 +255,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             params = self._in_force()
             cut = cut_for(given, params, self._n_planned(given.n, given.unit))
             sample = given.planned(key, cut)
+            warn_if_scores_are_few(cut.n_blocks, params.rho, given, classes, base)
             run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
             blocks = train_blocks(sample, cut, key, trained, **run)
             warned = blocks.warn_if_constant(base)
@@ -270,7 +279,12 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             )
             self.classes_ = classes
             self._dtype = float_precision(X)
-            self.usefulness_ = measure_scores(self._vote(), blocks, classes)
+            n_tried = n_rows_tried(sample.n_rows, check_price=self.check_price)
+            self.usefulness_ = measure_scores(self._vote(), blocks, classes, n_tried)
+            if self.check_price:
+                self.usefulness_ = with_single_fit(
+                    self.usefulness_, blocks, trained, threshold, classes, key
+                )
             if not warned:
                 warn_if_useless(self.usefulness_, base)
         warn_if_above_budget(self.certificate_)

@@ -24,7 +24,6 @@ from replearn.learners.rule import Decision, decide_between_two
 from replearn.learners.score_curve import ErrorCurve, block_variances
 from replearn.learners.training import TrainedBlocks
 from replearn.learners.usefulness import (
-    N_ROWS,
     Usefulness,
     usefulness,
     without_own_block,
@@ -69,7 +68,7 @@ class FittedScore:
 
 
 def measure_scores(
-    fitted: FittedScore, blocks: TrainedBlocks, classes: NDArray[Any]
+    fitted: FittedScore, blocks: TrainedBlocks, classes: NDArray[Any], n_tried: int
 ) -> Usefulness | None:
     """Return how useful the scores are for rows of the first blocks, each without its own block.
 
@@ -78,7 +77,7 @@ def measure_scores(
     n_blocks = blocks.design.n_blocks
     if n_blocks < 2 or len(classes) < 2:
         return None
-    X, codes, owners = blocks.cut.first_rows(N_ROWS)
+    X, codes, owners = blocks.cut.first_rows(n_tried)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # predictions will show them
         scores, noise = fitted.votes_and_noise(X)

@@ -83,6 +83,10 @@ class RowSource(Protocol):
         """What `n` counts."""
 
     @property
+    def class_counts(self) -> NDArray[np.int64]:
+        """How often each class occurs."""
+
+    @property
     def groups(self) -> Any:
         """One group id per row, or None."""
 
@@ -135,9 +139,19 @@ class Sample(NamedTuple):
         return len(self.codes) if self.groups is None else len(np.unique(self.groups))
 
     @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.codes)
+
+    @property
     def unit(self) -> str:
         """What `n` counts."""
         return "rows" if self.groups is None else "groups"
+
+    @property
+    def class_counts(self) -> NDArray[np.int64]:
+        """How often each class occurs."""
+        return np.bincount(self.codes)
 
     @property
     def points(self) -> Points:

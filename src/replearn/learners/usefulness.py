@@ -53,6 +53,8 @@ class Usefulness:
         rest); None if rows of some class are missing.
     predicted_counts : tuple of int
         How often each class was predicted.
+    single : Usefulness or None, default=None
+        The same of one fit of the base estimator on other rows (``check_price=True``).
     """
 
     classes: tuple[Any, ...]
@@ -63,6 +65,7 @@ class Usefulness:
     block_recall: tuple[float | None, ...]
     auc: float | None
     predicted_counts: tuple[int, ...]
+    single: Usefulness | None = None
 
     @property
     def n_rows(self) -> int:
@@ -73,6 +76,13 @@ class Usefulness:
     def balanced_accuracy(self) -> float:
         """Mean recall over the classes that have rows."""
         return _mean_of_known(self.recall)
+
+    @property
+    def price(self) -> float | None:
+        """Balanced accuracy of a single fit minus that of the blocks; None if it is not known."""
+        if self.single is None:
+            return None
+        return self.single.balanced_accuracy - self.balanced_accuracy
 
     @property
     def predicts_single_class(self) -> bool:
@@ -102,16 +112,27 @@ class Usefulness:
         )
 
     def __str__(self) -> str:
+        single = ""
+        if self.single is not None and self.price is not None:
+            single = (
+                f"; a single fit of the base estimator: {self.single._in_short} (price: "
+                f"{100 * self.price:.1f} points of balanced accuracy)"
+            )
+        return (
+            f"accuracy {self.accuracy:.1%} (always {self._most_frequent!s}: "
+            f"{self.majority_accuracy:.1%}), {self._in_short}, "
+            f"on {self.n_rows:,} training rows predicted by the other blocks{single}"
+        )
+
+    @property
+    def _in_short(self) -> str:
         rarest = min(
             (code for code, count in enumerate(self.class_counts) if count),
             key=self.class_counts.__getitem__,
         )
         return (
-            f"accuracy {self.accuracy:.1%} (always {self._most_frequent!s}: "
-            f"{self.majority_accuracy:.1%}), balanced accuracy {self.balanced_accuracy:.1%}, "
-            f"AUC {_shown(self.auc)}, recall of {self.classes[rarest]!s} "
-            f"{_shown(self.recall[rarest], '.1%')}, "
-            f"on {self.n_rows:,} training rows predicted by the other blocks"
+            f"balanced accuracy {self.balanced_accuracy:.1%}, AUC {_shown(self.auc)}, recall of "
+            f"{self.classes[rarest]!s} {_shown(self.recall[rarest], '.1%')}"
         )
 
     @property

@@ -40,7 +40,6 @@ from replearn.learners.inputs import Precision, keyed_points
 from replearn.learners.rule import Decision, decide_among_many, decide_between_two
 from replearn.learners.training import TrainedBlocks
 from replearn.learners.usefulness import (
-    N_ROWS,
     Usefulness,
     usefulness,
     without_own_block,
@@ -303,7 +302,7 @@ def partition_variance(
     return joint_variance(whole_votes(votes, design), design.n_blocks)
 
 
-def measure_votes(vote: FittedVote, blocks: TrainedBlocks) -> Usefulness | None:
+def measure_votes(vote: FittedVote, blocks: TrainedBlocks, n_tried: int) -> Usefulness | None:
     """Return how useful the votes are for rows of the first blocks, each without its own block.
 
     None if there is nothing to compare.
@@ -311,7 +310,7 @@ def measure_votes(vote: FittedVote, blocks: TrainedBlocks) -> Usefulness | None:
     design = vote.design
     if design.n_blocks < 2 or len(vote.classes) < 2:
         return None
-    X, codes, owners = blocks.cut.first_rows(N_ROWS)
+    X, codes, owners = blocks.cut.first_rows(n_tried)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # predictions will show them
         try:

@@ -90,7 +90,7 @@ class Job:
 
     def list_classes(self, look: Look, classes: Any) -> NDArray[Any]:
         """Return the list of classes, in order."""
-        present = look.labels()
+        present = set(look.label_counts())
         missing = [label for label in present if label is None or label != label]
         if missing:
             raise ValueError(f"{self.table.target!r} is missing in some rows: leave them out.")

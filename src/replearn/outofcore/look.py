@@ -7,6 +7,7 @@ row are chosen, or none of them (theorem: repeated-rows, section "A part of the 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -66,8 +67,8 @@ class Look:
         table = self.table
         names = [] if self.share == 1.0 else list(table.features)
         read = table.pieces[piece].read([*names, table.target])
-        labels = read.column(table.target).unique().to_pylist()
-        seen: dict[str, Any] = {"labels": labels}
+        counted = read.column(table.target).value_counts().to_pylist()
+        seen: dict[str, Any] = {"labels": [[one["values"], one["counts"]] for one in counted]}
         if self.share < 1.0:
             features = read.select(names)
             seen["columns"] = [asdict(column) for column in moments_of(features, table.container)]
@@ -88,9 +89,12 @@ class Look:
         self.table.folder.write_arrow(_part_file(piece), rows.take(chosen[:most]))
         return len(chosen) > most
 
-    def labels(self) -> set[Any]:
-        """Return the labels of all pieces."""
-        return {label for seen in self._seen() for label in seen["labels"]}
+    def label_counts(self) -> Counter[Any]:
+        """Return how often each label occurs."""
+        counts: Counter[Any] = Counter()
+        for seen in self._seen():
+            counts.update(dict(seen["labels"]))
+        return counts
 
     def failed_conditions(self) -> tuple[str, ...]:
         """Return what the rows refute of the conditions of a certificate, and warn about it."""

@@ -21,7 +21,7 @@ from replearn.persistence._container import ModelFileError
 
 State = dict[str, Any]
 
-_PLAIN = {
+PACKED_ESTIMATORS = {
     "replearn.execution.constant": "ConstantVote",
     "replearn.tables.encoder": "TableEncoder",
     "sklearn.compose": "ColumnTransformer",
@@ -41,7 +41,7 @@ _PLAIN = {
 }
 """Classes whose state is their attributes, by the module that exports them."""
 
-_HOMES = {name: module for module, names in _PLAIN.items() for name in names.split()}
+_HOMES = {name: module for module, names in PACKED_ESTIMATORS.items() for name in names.split()}
 _VALUES = {kind.__name__: kind for kind in (bool, float, int, str, object)} | {
     f"numpy.{name}": getattr(np, name) for name in ("float32", "float64", "int32", "int64")
 }

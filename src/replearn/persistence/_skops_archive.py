@@ -20,7 +20,7 @@ from replearn.persistence._archive import check_entry, entries_of, read_entry
 from replearn.persistence._budget import Budget
 from replearn.persistence._container import ModelFileError
 
-_SCHEMA = "schema.json"
+SCHEMA = "schema.json"
 _NODE_BYTES = 1024
 """Counted for each node of the schema, besides its JSON: skops makes an object of it."""
 
@@ -41,11 +41,11 @@ def check_skops_archive(data: bytes, budget: Budget) -> None:
     """Raise if building what an archive of skops describes would exceed the budget."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         entries = entries_of(archive)
-        text = read_entry(archive, entries[_SCHEMA], budget)
+        text = read_entry(archive, entries[SCHEMA], budget)
         budget.take_json(text)
         schema = json.loads(text)
         arrays = {}
-        for node in _nodes(schema):
+        for node in nodes_of(schema):
             budget.take(_NODE_BYTES)
             if isinstance(content := node.get("content"), str):  # JSON inside of JSON
                 budget.take_json(content.encode("utf-8", "surrogatepass"))
@@ -62,7 +62,7 @@ def check_skops_archive(data: bytes, budget: Budget) -> None:
     budget.take(n_objects=_Expansion(schema).count(schema))
 
 
-def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
+def nodes_of(schema: Any) -> Iterator[dict[str, Any]]:
     """Yield all dictionaries of the schema."""
     waiting = [schema]
     while waiting:
@@ -113,7 +113,7 @@ class _Expansion:
     def __init__(self, schema: Any) -> None:
         self._shared: dict[Any, list[Any]] = defaultdict(list)
         self._counts: dict[Any, int] = {}
-        for node in _nodes(schema):
+        for node in nodes_of(schema):
             if "__id__" in node and node.get("__loader__") != _CACHED:
                 self._shared[node["__id__"]].append(node)
 

@@ -1,8 +1,9 @@
 """Which types a model file may contain, and what is checked inside them.
 
 What can be is packed into columns (`replearn.persistence._packing`), from a closed list of types;
-the rest is written by skops, which builds no object whose type is not trusted by name. Loading thus
-runs no code of the file's choosing. Trees are a case of their own: scikit-learn follows their
+the rest is written by skops, which builds no object whose type is not trusted by name; estimators
+of scikit-learn without a validator must be named as well (`_skops_types`). Loading thus runs no
+code of the file's choosing. Trees are a case of their own: scikit-learn follows their
 indices without looking, and a crafted file could make it read foreign memory. Their indices are
 therefore checked here.
 """
@@ -27,6 +28,7 @@ from replearn.persistence._packed_types import is_array_check
 from replearn.persistence._packing import NotPackedError, pack_values, unpack_values
 from replearn.persistence._parts import OWN_TYPES, children, type_name
 from replearn.persistence._skops_archive import check_skops_archive
+from replearn.persistence._skops_types import unvalidated_types
 from replearn.persistence._validators import check_models
 
 CHECKED_TYPES = (
@@ -133,18 +135,16 @@ def _read_packed(models: bytes, trusted_types: Sequence[str], budget: Budget) ->
 def _read_skops(models: bytes, trusted_types: Sequence[str], budget: Budget) -> Any:
     skops_io = _skops_io()
     check_skops_archive(models, budget)
-    try:
-        return skops_io.loads(models, trusted=[*TRUSTED_TYPES, *trusted_types])
-    except skops_io.exceptions.UntrustedTypesFoundException:  # before anything was built
-        check_types(models, trusted_types, budget.name)
-        raise
+    check_types(models, trusted_types, budget.name)
+    return skops_io.loads(models, trusted=[*TRUSTED_TYPES, *trusted_types])
 
 
 def untrusted_types(models: Parts) -> set[str]:
     """Return the names of the types that `load` trusts only by name."""
     if SKOPS not in models:
         return set()
-    return set(_skops_io().get_untrusted_types(data=models[SKOPS])) - set(TRUSTED_TYPES)
+    untrusted = set(_skops_io().get_untrusted_types(data=models[SKOPS])) - set(TRUSTED_TYPES)
+    return untrusted | unvalidated_types(models[SKOPS])
 
 
 def check_types(models: bytes, trusted_types: Sequence[str], name: str) -> None:
@@ -152,8 +152,9 @@ def check_types(models: bytes, trusted_types: Sequence[str], name: str) -> None:
     unknown = untrusted_types({SKOPS: models}) - set(trusted_types)
     if unknown:
         raise ModelFileError(
-            f"{name} contains types that are not trusted: {', '.join(sorted(unknown))}. If you "
-            "know where the file comes from and what these types do, name them: "
+            f"{name} contains types that are not trusted: {', '.join(sorted(unknown))}. They may "
+            "run code, or compiled code that does not check the state it was given. If you know "
+            "where the file comes from and what these types do, name them: "
             f"trusted_types={sorted(unknown)!r} in Python, --trust TYPE on the command line, the "
             "environment variable REPLEARN_TRUSTED_TYPES for MLflow."
         )

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn import ensemble, neighbors, preprocessing, svm
+from sklearn.feature_extraction import text
 
 from replearn.compat import shared_base
 from replearn.persistence._container import ModelFileError
@@ -203,9 +204,16 @@ def _sound_matrix(matrix: Any) -> Any:
     return matrix
 
 
+# -- text: a vocabulary numbers the columns of a sparse matrix ------------------------------------
+def _vocabulary_is_valid(vectorizer: Any) -> bool:
+    vocabulary = getattr(vectorizer, "vocabulary_", {})
+    return sorted(vocabulary.values()) == list(range(len(vocabulary)))
+
+
 _VALIDATORS: tuple[tuple[Any, Callable[[Any], bool]], ...] = (
     (preprocessing.OneHotEncoder, _encoder_is_valid),
     (_GRADIENT_BOOSTING, _stages_are_sound),
     (_SUPPORT_VECTORS, _support_is_valid),
     (_NEIGHBORS, _neighbors_are_sound),
+    (text.CountVectorizer, _vocabulary_is_valid),
 )

@@ -116,6 +116,10 @@ class Reader:
             f"{self._what}: {name} must be {kind.__name__}, got {type(value).__name__} {value!r}"
         )
 
+    def take_if_there(self, name: str, kind: type[Kind], default: Any = None) -> Any:
+        """Take an item that is left out where it has its default."""
+        return self.take(name, kind) if name in self._items else default
+
     def take_any(self, name: str) -> Any:
         """Take an item of any type."""
         if name not in self._items:

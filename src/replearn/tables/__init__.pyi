@@ -24,6 +24,7 @@ from .probe import ROWS, make_probe
 from .rows import (
     copy_rows,
     data_digest,
+    exchange_column,
     import_pandas,
     is_frame,
     is_nan,
@@ -52,6 +53,7 @@ __all__ = [
     "copy_rows",
     "count_words",
     "data_digest",
+    "exchange_column",
     "format_memory",
     "import_pandas",
     "is_date",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,11 @@ from replearn.tables.kinds import MISSING
 SEPARATORS = (",", ";", "\t", "|")
 _HEADER_CHARACTERS = 1 << 20
 _BLOCK_BYTES = 1 << 24
+MAX_COLUMNS = 20_000
+MAX_LINE_BYTES = 1 << 24
+MIN_LINES = 1000
+MAX_LINES_PER_ROW = 50
+_LONG_LINE = re.compile(rb"[^\n]{%d}" % MAX_LINE_BYTES)
 _DECIMAL_COMMA = r"^([+-]?\d+),(\d+([eE][+-]?\d+)?)$"
 _NO_TABLES = {
     b"PK\x03\x04": "a zip archive or an Excel workbook; name it .xlsx",
@@ -51,7 +58,9 @@ def read_texts(
     """Read a text file as a polars frame whose cells are texts, missing ones null."""
     import polars as pl
 
-    text = _decode(read_bytes(path), path, encoding)
+    data = read_bytes(path)
+    _check_lines(data, path)
+    text = _decode(data, path, encoding)
     separator = separator or _separator(text)
     names = _header(text, separator, path)
     try:
@@ -63,8 +72,28 @@ def read_texts(
         raise TableFileError(
             f"{path} is not a table: the header has {len(names)} cells, the rows {frame.width}."
         )
+    _check_rows(frame.height, data, path)
     frame.columns = names
     return _with_points(frame if thin is None else thin(frame), separator)
+
+
+def _check_lines(data: bytes, path: Path) -> None:
+    """Refuse a line that no table has."""
+    if len(data) > MAX_LINE_BYTES and (found := _LONG_LINE.search(data)):
+        raise TableFileError(
+            f"{path} is not a table: line {data.count(10, 0, found.start()) + 1} is longer than "
+            f"{MAX_LINE_BYTES >> 20} MiB."
+        )
+
+
+def _check_rows(n_rows: int, data: bytes, path: Path) -> None:
+    """Refuse a table that takes dozens of lines for each row: a quote was opened, not closed."""
+    n_lines = data.count(b"\n")
+    if n_lines >= MIN_LINES and n_lines > MAX_LINES_PER_ROW * max(1, n_rows):
+        raise TableFileError(
+            f"{path} has {n_lines:,} lines, of which {n_rows:,} rows could be read: a quotation "
+            "mark is opened and not closed, or cells hold whole documents. Close or remove it."
+        )
 
 
 def _with_points(frame: Any, separator: str) -> Any:
@@ -177,13 +206,18 @@ def _header(text: str, separator: str, path: Path) -> list[str]:
             "names. Add a line of names."
         )
     names = [name or f"unnamed {index}" for index, name in enumerate(names, start=1)]
-    check_names(names, path)
+    check_columns(names, path)
     return names
 
 
-def check_names(names: list[str], path: Path) -> None:
-    """Refuse column names that occur more than once."""
-    twice = sorted({name for name in names if names.count(name) > 1})
+def check_columns(names: list[str], path: Path) -> None:
+    """Refuse more columns than the commands can report about, and names that occur twice."""
+    if len(names) > MAX_COLUMNS:
+        raise TableFileError(
+            f"{path} has {len(names):,} columns, more than the {MAX_COLUMNS:,} that are supported. "
+            "Keep the columns that the model needs, or fit the estimator in Python."
+        )
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise TableFileError(
             f"{path} has column names that occur more than once: {', '.join(twice[:5])}. Rename "

@@ -13,7 +13,7 @@ from replearn.records import aligned
 from replearn.tables._address_space import check_address_space
 from replearn.tables._text_files import (
     TableFileError,
-    check_names,
+    check_columns,
     clean_texts,
     first_line,
     iterate_texts,
@@ -213,7 +213,7 @@ def _read_typed(path: Path, reader: str) -> Any:
 
     with _refused(f"{path} is not a whole file of its kind"):
         frame = getattr(pl, reader)(path.read_bytes())
-    check_names(frame.columns, path)
+    check_columns(frame.columns, path)
     if not frame.width:
         raise TableFileError(f"{path} is empty.")
     return frame
@@ -233,7 +233,7 @@ def _read_excel(path: Path) -> Any:
     with _refused(f"{path} is not a whole workbook"):
         frame = pl.read_excel(path.read_bytes(), infer_schema_length=None)
     frame.columns = [name.strip() for name in frame.columns]
-    check_names(frame.columns, path)
+    check_columns(frame.columns, path)
     return clean_texts(frame)
 
 

@@ -1,0 +1,176 @@
+"""What fit says of a small sample before it trains, and what a single fit shows after it."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from replearn import (
+    ApproximatelyReplicableClassifier,
+    PointwiseReplicableClassifier,
+    ScoreReplicableClassifier,
+    load,
+    plan,
+    save,
+)
+from replearn.exceptions import SmallSampleWarning
+from replearn.guarantees import MIN_EVENTS, about_rare_classes, needed_for_events
+from replearn.learners import small_data
+
+ESTIMATORS = [
+    PointwiseReplicableClassifier,
+    ApproximatelyReplicableClassifier,
+    ScoreReplicableClassifier,
+]
+
+
+def rare(n=833, share=0.12, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) < share * n
+    X = rng.normal(size=(n, 3))
+    X[:, 0] += 1.5 * y
+    return X, np.where(y, "denied", "approved")
+
+
+def said_before_training(model, X, y):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    return [str(one.message) for one in caught if one.category is SmallSampleWarning]
+
+
+def test_votes_say_what_n_can_do_and_what_it_takes():
+    model = PointwiseReplicableClassifier(GaussianNB(), max_fits=40, shared_key="k")
+    (message,) = said_before_training(model, *rare())
+    for words in (
+        "833 rows are few: 33 blocks of 25 rows have 3.0 rows of the rarest class ('denied', 12.0%",
+        "n_blocks=18, the fewest for rho=0.1, gives 5.6 in each",
+        "ScoreReplicableClassifier",
+        "larger rho",
+        "check_price=True",
+    ):
+        assert words in message
+    remedy = PointwiseReplicableClassifier(GaussianNB(), n_blocks=18, shared_key="k")
+    assert said_before_training(remedy, *rare()) == []
+    assert remedy.certificate_.certified
+    (message,) = said_before_training(model, *rare(share=0.06))
+    assert "With n_blocks=18, the fewest for rho=0.1, 1512 rows are enough" in message
+
+
+def test_scores_say_so_too():
+    model = ScoreReplicableClassifier(GaussianNB(), shared_key="k")
+    (message,) = said_before_training(model, *rare())
+    n_blocks = model.certificate_.inputs["n_blocks"]
+    assert f"{n_blocks} blocks have {100 / n_blocks:.1f} rows of the rarest class" in message
+    assert f"About {n_blocks * 167} rows are enough for n_blocks={n_blocks}" in message
+    assert "rho=0.2" in message
+    assert said_before_training(model, *rare(n=8000)) == []
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_nothing_is_decided(kind, monkeypatch):
+    X, y = rare()
+    said = kind(GaussianNB(), n_blocks=20, check_price=True, shared_key="k")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        said.fit(X, y)
+        monkeypatch.setattr(small_data, "MIN_EVENTS", 0)
+        monkeypatch.setattr(small_data, "MIN_SCORE_EVENTS", 0)
+        silent = kind(GaussianNB(), n_blocks=20, shared_key="k").fit(X, y)
+    assert said.certificate_ == silent.certificate_
+    np.testing.assert_array_equal(said.predict(X), silent.predict(X))
+
+
+def test_enough_rows_and_a_dummy_are_silent():
+    usual = PointwiseReplicableClassifier(GaussianNB(), max_fits=88, shared_key="k")
+    assert said_before_training(usual, *rare(share=0.4)) == []
+    dummy = PointwiseReplicableClassifier(DummyClassifier(), max_fits=88, shared_key="k")
+    assert said_before_training(dummy, *rare()) == []
+
+
+def test_a_class_of_the_plan_that_no_row_has_is_not_the_rarest():
+    X, y = rare(share=0.4)
+    model = PointwiseReplicableClassifier(
+        GaussianNB(), classes=["approved", "denied", "open"], max_fits=40, shared_key="k"
+    )
+    assert said_before_training(model, X, y) == []
+
+
+def test_plans_say_which_n_a_rare_class_takes():
+    assert about_rare_classes(plan(n=20_000, rho=0.1)) is None
+    assert about_rare_classes(plan("selection", n_hypotheses=3, rho=0.2, alpha=0.2)) is None
+    words = about_rare_classes(plan(n=833, rho=0.1))
+    assert words.startswith("a class with 10 % of the rows has 2.5 rows in a block of 25")
+    for made in (plan(n=833, rho=0.1), plan("approximate", n=20_000, rho=0.3, gamma=0.3)):
+        needed = needed_for_events(made, 0.1)
+        assert needed.certified
+        assert needed.block_size * 0.1 >= MIN_EVENTS
+        assert needed.vote_design.request.rho == made.vote_design.request.rho
+
+
+# -- the price -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_a_single_fit_stands_beside_the_blocks(kind, tmp_path):
+    X, y = rare(4000, 0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = kind(GaussianNB(), n_blocks=80, check_price=True, shared_key="k").fit(X, y)
+    found = model.usefulness_
+    assert found.n_rows == found.single.n_rows == 800
+    assert found.class_counts == found.single.class_counts
+    assert found.price == found.single.balanced_accuracy - found.balanced_accuracy
+    assert "a single fit of the base estimator: balanced accuracy" in str(found)
+    # Normal classes 1.5 apart: no rule has more than 77 % balanced accuracy, and AUC 0.856.
+    assert abs(found.single.auc - 0.856) < 0.08
+    save(model, tmp_path / "m.replearn")
+    assert load(tmp_path / "m.replearn", shared_key="k").usefulness_ == found
+
+
+def test_the_single_fit_has_not_seen_the_rows_it_is_judged_on():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 2))
+    y = rng.integers(0, 2, 2000)  # nothing to learn: a tree remembers what it has seen
+    groups = np.arange(2000) // 4
+    X[:] = X[4 * groups]
+    y[:] = y[4 * groups]
+    model = PointwiseReplicableClassifier(
+        DecisionTreeClassifier(), n_blocks=20, max_fits=20, check_price=True, shared_key="k"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y, groups=groups)
+    # 100 groups: four standard errors
+    assert abs(model.usefulness_.single.accuracy - 0.5) < 4 * np.sqrt(0.25 / 100)
+
+
+def test_the_single_fit_decides_at_the_same_threshold():
+    X, y = rare(4000, 0.1)
+    params = {"n_blocks": 20, "check_price": True, "shared_key": "k"}
+    for threshold, least in ((None, 0.0), ("recall=0.8", 0.6), ("prevalence", 0.5), (0.05, 0.5)):
+        params["threshold"] = threshold
+        model = PointwiseReplicableClassifier(GaussianNB(), max_fits=20, **params).fit(X, y)
+        assert model.usefulness_.single.recall[1] > least
+        scores = ScoreReplicableClassifier(GaussianNB(), **params).fit(X, y)
+        assert scores.usefulness_.single.recall[1] > least
+
+
+def test_estimators_without_probabilities_have_a_price_too():
+    X, y = rare(2000, 0.4)
+    model = PointwiseReplicableClassifier(
+        LinearSVC(), n_blocks=20, max_fits=20, check_price=True, shared_key="k"
+    ).fit(X, y)
+    assert 0.6 < model.usefulness_.single.balanced_accuracy < 0.9
+
+
+def test_without_the_parameter_nothing_is_trained():
+    X, y = rare(2000, 0.4)
+    model = PointwiseReplicableClassifier(LogisticRegression(), max_fits=20, shared_key="k")
+    found = model.fit(X, y).usefulness_
+    assert found.single is None
+    assert found.price is None
+    assert "single fit" not in str(found)
