@@ -105,7 +105,7 @@ class Job:
         """Rank the rows as they come before they are cut, where that matters.
 
         It does where rows that count as equal are not interchangeable (rounded ones), and where a
-        surplus of rows is left out: see `planned_rows`.
+        surplus of rows is left out: see `replearn.learners.Sample`.
         """
         last = None
         bits = bucket_bits(n)
