@@ -56,6 +56,22 @@ DECISIONS = [
     ),
 ]
 
+# -- votes that stop when the prediction is decided ------------------------------------------------
+STOPPING = [
+    _m(
+        "votes stop although the missing ones could decide",
+        "replearn.learners.vote.ThresholdRule.votes_until_decided",
+        change("votes + n_missing", "votes + n_missing // 2"),
+        "tests/learners/test_stop_when_decided.py::test_decided_is_what_no_completion_changes",
+    ),
+    _m(
+        "votes of the last blocks forgotten",
+        "replearn.execution.voting.BlockEnsemble.votes_until_decided",
+        change("is_decided(C, R, n_missing)", "is_decided(C, R, 0)"),
+        "tests/learners/test_stop_when_decided.py::test_predictions_are_those_of_all_votes",
+    ),
+]
+
 # -- what is shared, and what it is keyed by -------------------------------------------------------
 KEYS = [
     _m(
@@ -343,6 +359,7 @@ PLANS = [
 
 MUTATIONS: list[Mutation] = [
     *DECISIONS,
+    *STOPPING,
     *KEYS,
     *RULES,
     *BOUNDS,

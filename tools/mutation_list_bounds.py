@@ -41,6 +41,19 @@ BOUNDS = [
         "tests/bounds/test_choice_bounds.py::test_realizable_numbers",
     ),
     _m(
+        "a one-sided sign test",
+        "replearn.bounds.sign_test.sign_test",
+        change("2.0 * T * (1.0 + 1e-12)", "T * (1.0 + 1e-12)"),
+        "tests/trust/test_adversary.py::test_a_short_search_breaks_nothing"
+        "[votes alike (false alarm)]",
+    ),
+    _m(
+        "the best error near the limit spreads like that of a normal law",
+        "replearn.bounds.realizable._flip_bounds",
+        change("(1.5 * N)", "(math.pi / 2.0 * N)"),
+        "tests/bounds/test_before_and_after.py::test_rows_for_realizable_learners",
+    ),
+    _m(
         "the excess of one run instead of two",
         "replearn.bounds.whole_models._excesses",
         change("2.0 * E.sum(axis=1)", "E.sum(axis=1)"),

@@ -19,6 +19,7 @@ from replearn.cli import (
 from replearn.records import two_columns
 from replearn_lab.experiment import FORMATS, SIZES, Experiment
 from replearn_lab.experiments import all_experiments, find_experiment
+from replearn_lab.learning import NamedLearner
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,7 @@ class ListOptions(CommandOptions):
 class RunOptions(CommandOptions):
     """Options of ``lab run``."""
 
-    COMMON = ("size", "small", "out", "key", "format", "json", "quiet")
+    COMMON = ("size", "small", "out", "key", "learner", "format", "json", "quiet")
     EXAMPLES = ("replearn lab run two-coins --small --out results",)
 
     name: str = argument("name of the experiment, or 'all'")
@@ -43,6 +44,9 @@ class RunOptions(CommandOptions):
     small: bool = flag("the same as --size small: at most two minutes")
     out: str | None = option("where to write NAME.json, NAME.md and the figure", "DIR")
     key: str | None = option("source of all random numbers (default: 0)", "KEY")
+    learner: str | None = option(
+        "a classifier or learner of your own, for experiments that support it", "MODULE:NAME"
+    )
     format: str = option("format of the figure", choices=FORMATS, default="png")
     json: bool = flag("print JSON")
     quiet: bool = flag("no progress")
@@ -54,6 +58,8 @@ def run(options: RunOptions) -> int:
         raise ValueError(f"--small and --size {options.size} contradict each other: give one.")
     names = list(all_experiments()) if options.name == "all" else [options.name]
     experiments = [find_experiment(name) for name in names]
+    if options.learner and options.name == "all":
+        experiments = [experiment for experiment in experiments if experiment.takes_learner]
     for experiment in experiments:
         _run(experiment, options)
     return DONE
@@ -72,7 +78,8 @@ def list_all(options: ListOptions) -> int:
 def _run(experiment: Experiment, options: RunOptions) -> None:
     size = "small" if options.small else options.size or "full"
     report = None if options.quiet else _progress(experiment.name)
-    result = experiment.run(size, 0 if options.key is None else options.key, report)
+    learner = NamedLearner(options.learner) if options.learner else None
+    result = experiment.run(size, 0 if options.key is None else options.key, report, learner)
     put_json(result.to_dict()) if options.json else put(result.text)
     if options.out:
         written = result.write(options.out, options.format)

@@ -21,7 +21,10 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.stats import binom
 
+from replearn.randomness import SharedKey
 from replearn.records import check_count
+from replearn_lab.distributions import numbered
+from replearn_lab.learning import Learner
 
 Floats = NDArray[np.float64]
 Answer = tuple[int, int]
@@ -33,6 +36,7 @@ LIKELY = Fraction(1, 10)
 _GRID = 81
 _DYADIC = 2**20
 _DEPTH = 12
+_FIXED_KEY = SharedKey("a deterministic learner")
 
 
 @dataclass(frozen=True)
@@ -161,6 +165,66 @@ def rule_of_counts(rule: Callable[[int, int, int], Answer], n: int) -> TwoCoinRu
         shares[i, j, OUTCOMES.index(answer)] = Fraction(1)
     name = getattr(rule, "__name__", type(rule).__name__).replace("_", " ")
     return TwoCoinRule(name, shares)
+
+
+def rule_of_learner(learner: Learner, n: int, name: str = "learner") -> TwoCoinRule:
+    """Return the rule for two coins that a deterministic learner of two points makes.
+
+    The reduction of the paper: n rows are drawn evenly from two points, each labelled by the next
+    throw of its coin, and the learner's labels of both points are the predictions. It uses at most
+    n throws of each coin. The shares are exact: every number of rows at the first point and every
+    number of heads among them is given to the learner once, rows sorted by point and label.
+
+    Parameters
+    ----------
+    learner : callable of (X, y, key) to a fitted classifier
+        Always called with one key, so that nothing random is left. Samples of a single label are
+        not given to it: that label is predicted.
+    n : int
+        Rows of a sample; the learner is called about n**3 / 6 times.
+    name : str
+        For figures.
+
+    Examples
+    --------
+    >>> from replearn_lab.learning import TableLearner, keyed
+    >>> rule = rule_of_learner(keyed(TableLearner()), 7)
+    >>> all(side.certified for side in rule.sides(beta=0.02)), rule.meeting().opposite > 0.02
+    (True, True)
+    """
+    check_count("n", n)
+    shares = np.full((n + 1, n + 1, 4), Fraction(0), dtype=object)
+    for first in range(n + 1):  # rows at the first point, with probability comb(n, first) / 2**n
+        counts = np.zeros(shares.shape, dtype=object)
+        ways = _ways_to_take(n, first)
+        other_ways = _ways_to_take(n, n - first)
+        for i, j in product(range(first + 1), range(n - first + 1)):
+            labels = [1] * i + [0] * (first - i) + [1] * j + [0] * (n - first - j)
+            outcome = OUTCOMES.index(_labels_of_both(learner, first, labels))
+            counts[:, :, outcome] += np.outer(ways[i], other_ways[j])
+        # comb(n, first) ways to take these rows' throws from those of each coin
+        shares = shares + counts * Fraction(1, 2**n * math.comb(n, first))
+    return TwoCoinRule(name, shares)
+
+
+def _ways_to_take(n: int, taken: int) -> NDArray[Any]:
+    """Return in how many ways so many of n throws have i heads, [i, heads among all n]."""
+    ways = [
+        [math.comb(heads, i) * math.comb(n - heads, taken - i) for heads in range(n + 1)]
+        for i in range(taken + 1)
+    ]
+    return np.array(ways, dtype=object)
+
+
+def _labels_of_both(learner: Learner, first: int, labels: list[int]) -> Answer:
+    """Return what a learner predicts at two points, given sorted rows; -1 or +1 each."""
+    if len(set(labels)) == 1:
+        sign = 2 * labels[0] - 1
+        return (sign, sign)
+    X = numbered(2)[[0] * first + [1] * (len(labels) - first)]
+    model = learner(X, np.array(labels), _FIXED_KEY)
+    one, two = (2 * int(label) - 1 for label in model.predict(numbered(2)))
+    return (one, two)
 
 
 def smallest_value(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 from replearn import __version__
 from replearn.randomness import SharedKey
 from replearn.records import check_choice, pretty_json, write_atomically, write_bytes_atomically
+from replearn_lab.learning import Learner
 
 SIZES = ("tiny", "small", "full")
 FORMATS = ("png", "svg")
@@ -82,7 +84,18 @@ class Experiment:
     read: Callable[[Numbers], str]
     sizes: Mapping[str, Mapping[str, Any]]
 
-    def run(self, size: str = "small", key: Any = 0, say: Callable[[str], None] | None = None):
+    @property
+    def takes_learner(self) -> bool:
+        """Whether a learner of your own can take the place of the lab's."""
+        return "learner" in signature(self.measure).parameters
+
+    def run(
+        self,
+        size: str = "small",
+        key: Any = 0,
+        say: Callable[[str], None] | None = None,
+        learner: Learner | None = None,
+    ):
         """Run the experiment.
 
         Parameters
@@ -93,17 +106,25 @@ class Experiment:
             Source of every random number.
         say : callable of str, default=None
             Takes lines of progress.
+        learner : callable of (X, y, key) to a fitted classifier, default=None
+            A learner of your own in the place of the lab's; only experiments that
+            `takes_learner` support it.
 
         Returns
         -------
         Result
         """
-        arguments = self.sizes[check_choice("size", size, SIZES)]
+        arguments = dict(self.sizes[check_choice("size", size, SIZES)])
+        if learner is not None:
+            if not self.takes_learner:
+                raise ValueError(f"the experiment {self.name!r} does not support learner=.")
+            arguments["learner"] = learner
         bench = Bench(SharedKey(key).child(self.name), say or (lambda text: None))
         # Through JSON and back: what is drawn is what a stored file holds.
         numbers = json.loads(pretty_json(self.measure(bench, **arguments)))
         shown = key if isinstance(key, str | int) else None
-        return Result(self, size, numbers, shown)
+        name = "" if learner is None else getattr(learner, "name", "your own")
+        return Result(self, size, numbers, shown, name)
 
     def describe(self) -> Numbers:
         """Return name, theorem and summary as JSON data."""
@@ -124,12 +145,15 @@ class Result:
         The measurement, plain JSON data.
     key : str, int or None
         The key; None if it cannot be written as text.
+    learner : str
+        The name of a learner of your own, as the command line takes it; empty: the lab's.
     """
 
     experiment: Experiment
     size: str
     numbers: Numbers
     key: str | int | None = 0
+    learner: str = ""
 
     @property
     def text(self) -> str:
@@ -140,7 +164,8 @@ class Result:
     def command(self) -> str:
         """The command that computes this result again."""
         chosen = "" if self.key in (0, None) else f" --key {self.key}"
-        return f"replearn lab run {self.experiment.name} --size {self.size}{chosen}"
+        learner = f" --learner {self.learner}" if self.learner else ""
+        return f"replearn lab run {self.experiment.name} --size {self.size}{chosen}{learner}"
 
     def to_dict(self) -> Numbers:
         """Return everything as JSON data."""

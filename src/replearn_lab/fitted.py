@@ -13,8 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.heavy import find_heavy_hitters
-from replearn.hypotheses import Conjunctions
-from replearn.learners import ReplicableThresholdClassifier
+from replearn.hypotheses import Conjunctions, Thresholds
+from replearn.learners import (
+    ApproximatelyReplicableClassifier,
+    RealizableReplicableClassifier,
+    ReplicableThresholdClassifier,
+)
 from replearn.randomness import SharedKey
 from replearn_lab.distributions import numbered, shattered
 from replearn_lab.experiment import Bench
@@ -112,3 +116,48 @@ def heavy_flips(
     if notion == "replicable":
         return flips.max(axis=1)
     return flips[:, flips.mean(axis=0).argmax()]
+
+
+def far_models(bench: Bench, gamma: float, pairs: int, n_blocks: int) -> list[float]:
+    """Whether approximately replicable fits differ on more than gamma of 1,000 points.
+
+    One row to a block and fair labels: at every point the blocks vote alike.
+    """
+    points = numbered(1000)
+
+    def fit(rng: np.random.Generator, key: SharedKey) -> Any:
+        model = ApproximatelyReplicableClassifier(
+            MajorityLabel(),
+            rho=1.0,
+            gamma=1.0,
+            n_blocks=n_blocks,
+            n_partitions=1,
+            law="uniform",
+            width=1.0,
+            classes=[0, 1],
+            shared_key=key,
+        )
+        rows = rng.random((n_blocks, 1))
+        return fit_quietly(model, rows, rng.integers(0, 2, n_blocks)).predict(points)
+
+    both = fitted_pairs(bench, fit, pairs, "far", n_blocks)
+    return [float(np.mean(one != two) > gamma) for one, two in both]
+
+
+def released_flips(bench: Bench, gamma: float, pairs: int, n: int) -> list[float]:
+    """Whether one of two realizable learners abstains and the other does not.
+
+    Thresholds on uniform points, labels with noise of half the largest limit.
+    """
+    most = gamma / 3.0
+
+    def fit(rng: np.random.Generator, key: SharedKey) -> bool:
+        X = rng.random((n, 1))
+        y = (X[:, 0] > 0.5) ^ (rng.random(n) < most / 2.0)
+        model = RealizableReplicableClassifier(
+            Thresholds(">"), gamma=gamma, max_error_limit=most, classes=[0, 1], shared_key=key
+        )
+        return bool(fit_quietly(model, X, y.astype(int)).released_)
+
+    both = fitted_pairs(bench, fit, pairs, "released", repr(gamma), n)
+    return [float(one != two) for one, two in both]

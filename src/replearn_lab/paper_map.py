@@ -36,6 +36,14 @@ column are importable; `lab run` names an experiment of the [lab](lab/README.md)
 
 """
 
+_SLIPS = """
+## Slips of the paper
+
+Signs and constants that must not be followed to the letter, each read in the paper's source. None
+changes a theorem; the code has the corrected version.
+
+"""
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -56,9 +64,7 @@ class Statement:
 
 def paper_map() -> list[Statement]:
     """Return one statement for each line of the table."""
-    text = (files("replearn_lab") / "paper_map.txt").read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    return [_statement(line) for line in lines]
+    return [_statement(line) for line in _lines("paper_map.txt")]
 
 
 def page() -> str:
@@ -70,7 +76,24 @@ def page() -> str:
         checks = [f"`{path}`" for path in one.tests] or [one.reason]
         cells = (f"{one.kind} `{one.label}`", one.text, ", ".join(runs) or "-", ", ".join(checks))
         lines.append(f"| {' | '.join(cells)} |")
-    return _HEAD + "\n".join(lines) + "\n"
+    return _HEAD + "\n".join(lines) + "\n" + _SLIPS + "\n".join(_slips()) + "\n"
+
+
+def _slips() -> list[str]:
+    """Return the table of what must not be followed to the letter."""
+    lines = [
+        "| where | what stands there | what it must be | what runs here |",
+        "|---|---|---|---|",
+    ]
+    for line in _lines("slips.txt"):
+        label, *cells = (cell.strip() for cell in line.split(" | "))
+        lines.append(f"| `{label}` | {' | '.join(cells)} |")
+    return lines
+
+
+def _lines(name: str) -> list[str]:
+    text = (files("replearn_lab") / name).read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
 def _statement(line: str) -> Statement:

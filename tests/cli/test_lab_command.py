@@ -46,3 +46,14 @@ def test_bad_input_is_explained(call):
     code, _, err = call("lab", "run", "coin-limit", "--small", "--size", "full")
     assert code == 2
     assert "--small" in err
+
+
+def test_a_learner_of_your_own(call):
+    name = "replearn_lab.learning:TableLearner"
+    options = ("--size", "tiny", "--json", "--quiet", "--learner", name)
+    code, out, _ = call("lab", "run", "approximate-to-coin", *options)
+    assert code == 0
+    assert json.loads(out)["command"].endswith(f"--learner {name}")
+    code, _, err = call("lab", "run", "one-coin", *options)
+    assert code == 2
+    assert "does not support learner=" in err

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from replearn_lab.deterministic import (
     OUTCOMES,
@@ -12,8 +13,10 @@ from replearn_lab.deterministic import (
     deaf,
     even_point,
     rule_of_counts,
+    rule_of_learner,
     smallest_value,
 )
+from replearn_lab.learning import MajorityLabel, TableLearner, keyed, vote_learner
 
 
 @pytest.mark.parametrize("function", [rule for rule in RULES if rule is not deaf])
@@ -76,3 +79,43 @@ def test_one_coin_is_even_somewhere():
     assert 0 < place < 1
     with pytest.raises(ValueError, match="only \\+1"):
         even_point([Fraction(1)] * 4)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [keyed(TableLearner()), keyed(DecisionTreeClassifier()), vote_learner(8, 2)],
+    ids=["table", "tree", "vote under one key"],
+)
+def test_accurate_learners_give_opposite_labels_somewhere(learner):
+    rule = rule_of_learner(learner, 8)
+    assert all(share == 1 for share in rule.shares.sum(axis=2).ravel())
+    meeting = rule.meeting()
+    assert sum(meeting.chances) == 1
+    if all(side.certified for side in rule.sides(beta=0.05)):
+        assert min(meeting.chances[place] for place in meeting.pair) >= Fraction(1, 10)
+
+
+def test_the_tree_is_accurate_and_the_majority_of_all_rows_is_not():
+    sides = rule_of_learner(keyed(DecisionTreeClassifier()), 8).sides()
+    assert all(side.certified for side in sides)
+    assert min(side.chance for side in sides) == 1 - Fraction(1, 2**8)  # the point was not drawn
+    assert not any(side.certified for side in rule_of_learner(keyed(MajorityLabel()), 8).sides())
+
+
+def test_the_reduction_agrees_with_simulation():
+    learner = keyed(TableLearner())
+    rng = np.random.default_rng(0)
+    exact = rule_of_learner(learner, 6).chances_exactly(Fraction(1, 5), Fraction(-1, 3))
+    runs = 6000
+    counts = dict.fromkeys(OUTCOMES, 0)
+    for _ in range(runs):
+        places = rng.integers(0, 2, 6)
+        labels = (rng.random(6) < np.array([0.6, 1 / 3])[places]).astype(int)
+        if len(set(labels.tolist())) == 1:
+            signs = np.repeat(2 * labels[0] - 1, 2)
+        else:
+            model = learner(places[:, np.newaxis].astype(float), labels, None)
+            signs = 2 * model.predict(np.array([[0.0], [1.0]])) - 1
+        counts[tuple(signs.tolist())] += 1
+    for outcome, chance in zip(OUTCOMES, exact, strict=True):
+        assert counts[outcome] / runs == pytest.approx(float(chance), abs=0.035)

@@ -7,19 +7,23 @@ import pytest
 
 from replearn_lab import all_experiments, find_experiment
 from replearn_lab.experiment import SIZES
+from replearn_lab.learning import NamedLearner
 
 EXPERIMENTS = all_experiments()
 # Those that take most of a second even at their smallest run in the long suite.
 SLOW = {
     "coin-gap",
     "two-coins",
+    "learner-to-coins",
     "pointwise-to-coin",
     "realizable-to-coin",
     "conjunctions",
     "domain-size",
     "impossible",
     "promise",
+    "scaling-approximate",
     "scaling-heavy",
+    "scaling-realizable",
     "scaling-semi",
     "scaling-thresholds",
 }
@@ -68,3 +72,25 @@ def test_unknown_names_are_refused():
         find_experiment("coins")
     with pytest.raises(ValueError, match="size"):
         find_experiment("coin-gap").run("huge")
+
+
+def test_a_learner_of_your_own_takes_the_place_of_ours():
+    learner = NamedLearner("replearn_lab.learning:TableLearner")
+    found = find_experiment("approximate-to-coin").run("tiny", key=1, learner=learner)
+    usual = find_experiment("approximate-to-coin").run("tiny", key=1)
+    assert found.numbers != usual.numbers
+    assert found.command.endswith("--key 1 --learner replearn_lab.learning:TableLearner")
+    assert {e.name for e in EXPERIMENTS.values() if e.takes_learner} == {
+        "learner-to-coins",
+        "pointwise-to-coin",
+        "realizable-to-coin",
+        "approximate-to-coin",
+    }
+    with pytest.raises(ValueError, match="'one-coin' does not support learner="):
+        find_experiment("one-coin").run("tiny", learner=learner)
+
+
+@pytest.mark.parametrize("name", ["no_such_module:x", "sklearn.tree:Oak", "tree", "math:pi"])
+def test_names_of_learners_are_checked(name):
+    with pytest.raises(ValueError, match=f"learner '{name}' must be"):
+        NamedLearner(name)

@@ -140,3 +140,12 @@ def test_bad_parameters_are_named():
         CoinLaw("arcsine", 0.6, 0.4)
     with pytest.raises(ValueError, match="kind"):
         CoinLaw("sqrt", 0.1, 0.4)
+
+
+@pytest.mark.parametrize("rho", [0.2, 0.1, 0.05])
+def test_errors_below_exp_of_minus_one_over_rho_cost_a_constant_factor(rho):
+    """lem:replicable-coin-testing errs with probability min(beta, exp(-1/rho))."""
+    usual = smallest_throws(rho, 0.05, -0.3, 0.3)
+    rare = smallest_throws(rho, min(0.05, np.exp(-1 / rho)), -0.3, 0.3)
+    assert usual < rare < 3 * usual
+    assert rare < 3 / (rho * 0.6) ** 2

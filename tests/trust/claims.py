@@ -1,6 +1,6 @@
 """All claims that are attacked."""
 
-from . import accuracy, choices, heavy, large, others, rows, votes
+from . import accuracy, choices, heavy, large, others, rows, sharper, votes
 
 CLAIMS = [
     *votes.CLAIMS,
@@ -10,5 +10,6 @@ CLAIMS = [
     *others.CLAIMS,
     *accuracy.CLAIMS,
     *large.CLAIMS,
+    *sharper.CLAIMS,
 ]
 BY_NAME = {claim.name: claim for claim in CLAIMS}

@@ -206,6 +206,7 @@ __all__ = [
     "flip_rate_limit",
     "flip_supremum",
     "halves_supremum",
+    "jensen_bound",
     "joint_sign_flip_bound",
     "make_law",
     "membership_flip_bound",

@@ -1,9 +1,7 @@
 """Votes of single blocks on rows that two labs share: a test of everything else they share."""
 
-import os
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +9,7 @@ from numpy.typing import NDArray
 from replearn.bounds import sign_test
 from replearn.exceptions import CertificateError
 from replearn.randomness import SharedKey
-from replearn.records import Reader, check_format, pretty_json, read_object, write_atomically
-
-FORMAT = "replearn-votes"
-FORMAT_VERSION = 1
+from replearn.records import FlatJsonFile
 
 DELTA = 0.01
 """Probability that runs whose conditions all hold are said to differ."""
@@ -24,7 +19,7 @@ _ROWS = SharedKey(0).child("rows of votes")
 
 
 @dataclass(frozen=True)
-class BlockVotes:
+class BlockVotes(FlatJsonFile):
     """What the blocks of the first partition of a run vote on rows that two labs share.
 
     Parameters
@@ -45,6 +40,10 @@ class BlockVotes:
     True
     """
 
+    KIND: ClassVar[str] = "votes"
+    FORMAT: ClassVar[str] = "replearn-votes"
+    VERSION: ClassVar[int] = 1
+
     certificate: str
     n_blocks: int
     rows: tuple[str, ...]
@@ -57,34 +56,14 @@ class BlockVotes:
         digits = tuple("".join(map(str, row)) for row in votes.tolist())
         return cls(certificate, votes.shape[1], names, digits)
 
-    def to_json(self) -> str:
-        """Return the votes as JSON text."""
-        return pretty_json({"format": FORMAT, "version": FORMAT_VERSION, **asdict(self)})
-
-    @classmethod
-    def from_json(cls, text: str) -> "BlockVotes":
-        """Read votes from JSON text; anything unexpected raises an error."""
-        reader = Reader(read_object(text, "votes"), "votes")
-        check_format(reader, "votes", FORMAT, FORMAT_VERSION)
-        votes = reader.read(cls)
-        reader.finish()
-        is_binary = set("".join(votes.votes)) <= {"0", "1"}
-        is_complete = all(len(row) == votes.n_blocks for row in votes.votes)
-        if len(votes.rows) != len(votes.votes) or not (is_binary and is_complete):
+    def _check(self) -> None:
+        is_binary = set("".join(self.votes)) <= {"0", "1"}
+        is_complete = all(len(row) == self.n_blocks for row in self.votes)
+        if len(self.rows) != len(self.votes) or not (is_binary and is_complete):
             raise CertificateError(
-                f"votes: {votes.n_blocks} digits 0 or 1 are expected for each of "
-                f"{len(votes.rows)} rows."
+                f"votes: {self.n_blocks} digits 0 or 1 are expected for each of "
+                f"{len(self.rows)} rows."
             )
-        return votes
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the votes to a JSON file, whole or not at all."""
-        write_atomically(path, self.to_json() + "\n")
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "BlockVotes":
-        """Read votes from a JSON file."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
 
     def matrix(self, rows: list[str]) -> NDArray[np.bool_]:
         """Return the votes on some rows, (rows, blocks)."""

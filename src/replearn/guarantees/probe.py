@@ -1,22 +1,17 @@
 """Probes: the same raw rows, encoded by two labs, compared by digests."""
 
-import os
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from replearn.randomness import Points, as_points
-from replearn.records import Reader, check_format, pretty_json, read_object, write_atomically
-
-FORMAT = "replearn-probe"
-FORMAT_VERSION = 2
+from replearn.records import FlatJsonFile
 
 
 @dataclass(frozen=True)
-class Probe:
+class Probe(FlatJsonFile):
     """What a lab's whole pipeline makes of the shared probe rows, as digests.
 
     Two labs whose pipelines make the same points of the same raw rows have equal probes. The order
@@ -48,6 +43,10 @@ class Probe:
     >>> compare_probes(Probe.of(raw), Probe.of(raw * [0.01, 1]))[0]
     ('probe: column 0 is encoded differently here and there',)
     """
+
+    KIND: ClassVar[str] = "probe"
+    FORMAT: ClassVar[str] = "replearn-probe"
+    VERSION: ClassVar[int] = 2
 
     rows: int
     decimals: int | None
@@ -83,28 +82,6 @@ class Probe:
             mark=mark,
             ids="" if ids is None else _digest(_cells(as_points(ids))),
         )
-
-    def to_json(self) -> str:
-        """Return the probe as JSON text."""
-        return pretty_json({"format": FORMAT, "version": FORMAT_VERSION, **asdict(self)})
-
-    @classmethod
-    def from_json(cls, text: str) -> "Probe":
-        """Read a probe from JSON text; anything unexpected is refused."""
-        reader = Reader(read_object(text, "probe"), "probe")
-        check_format(reader, "probe", FORMAT, FORMAT_VERSION)
-        probe = reader.read(cls)
-        reader.finish()
-        return probe
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the probe to a JSON file, whole or not at all."""
-        write_atomically(path, self.to_json() + "\n")
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Probe":
-        """Read a probe from a JSON file."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
 
 
 def compare_probes(here: Probe, there: Probe) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -1,22 +1,19 @@
 """What certificates and plans consist of: steps, their conclusion, and the run they are for."""
 
-import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from replearn._version import __version__
 from replearn.bounds import MembershipLaw, ThresholdLaw
 from replearn.exceptions import CertificateError
 from replearn.guarantees.request import Label, plain_labels
 from replearn.records import (
+    JsonFile,
     Reader,
     html_table,
-    pretty_json,
     read_flat,
     two_columns,
-    write_atomically,
 )
 
 Scalar = float | int | None
@@ -233,7 +230,7 @@ class Identity:
         return read_flat(cls, items, "identity")
 
 
-class Record:
+class Record(JsonFile):
     """What certificates and plans have in common: JSON text and file, table, one line."""
 
     task: Any
@@ -270,24 +267,6 @@ class Record:
 
     def _rows(self) -> list[tuple[str, str]]:
         raise NotImplementedError
-
-    def to_json(self) -> str:
-        """Return everything as JSON text."""
-        return pretty_json(self.to_dict())
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON file, whole or not at all."""
-        write_atomically(path, self.to_json() + "\n")
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Read what `to_json` wrote."""
-        raise NotImplementedError
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a JSON file and compute every number again; a changed file raises an error."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
 
     def __repr__(self) -> str:
         values = {name: getattr(self, name) for name in LETTERS}

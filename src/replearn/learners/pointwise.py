@@ -424,10 +424,8 @@ class PointwiseReplicableClassifier(VotePredictions):
         with read_once(X):
             vote = self._vote()
             X = check_features(self, X, reset=False)
-            votes, thresholds = vote.votes_and_noise(X, ids)
             # theorem: pointwise-threshold (1 iff the threshold is below the law's value)
-            codes = vote.rule_for(X).predictions(votes, thresholds)
-        return self.classes_[codes]
+            return self.classes_[vote.predictions(X, ids)]
 
     def _vote(self) -> FittedVote:
         """Return the blocks, plan and key of the last fit, ready to vote."""

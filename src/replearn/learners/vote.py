@@ -100,6 +100,19 @@ class FittedVote:
         points = self._points(X, ids)
         return side_by_side(lambda: self.votes(X), lambda: self.rule.noise(self.key, points))
 
+    def predictions(self, X: Any, ids: Any = None) -> NDArray[np.intp]:
+        """Return the code of each prediction; blocks that cannot change it need not vote.
+
+        With more classes all blocks vote: votes for a third one move the leader against its rival.
+        """
+        rule = self.rule
+        if isinstance(rule, ThresholdRule) and rule.counts_votes and self.panel.stops_early(X):
+            noise = self.noise(X, ids)
+            votes: NDArray[Any] = rule.votes_until_decided(self.panel, X, noise, self.n_jobs)
+        else:
+            votes, noise = self.votes_and_noise(X, ids)
+        return self.rule_for(X).predictions(votes, noise)
+
     def _points(self, X: Any, ids: Any) -> Points:
         return keyed_points(X, ids, self.design.decimals, self.precision)
 
@@ -118,6 +131,31 @@ class ThresholdRule:
     def votes(self, panel: BlockEnsemble, X: Any, n_jobs: int | None) -> NDArray[Any]:
         """Votes for class 1 in each partition, (n, partitions); mean scores when soft."""
         return _voting_method(panel, self.design)(X, n_jobs=n_jobs)
+
+    @property
+    def counts_votes(self) -> bool:
+        """Whether votes are whole numbers, so that it is known which sums are still possible."""
+        return self.design.vote == "hard"
+
+    def votes_until_decided(
+        self, panel: BlockEnsemble, X: Any, noise: Floats, n_jobs: int | None
+    ) -> NDArray[np.int32]:
+        """Return votes that give the predictions of all votes, from as few blocks as needed.
+
+        Each missing vote adds 0 or 1 to the votes of its partition, and the law rises: the mean of
+        G in the end lies between its value without any of them and its value with all of them. If
+        the point's threshold is on the same side of both, the prediction is decided.
+        """
+        n_partitions = self.design.n_partitions
+
+        def is_decided(
+            votes: NDArray[np.int32], rows: NDArray[np.intp], n_missing: int
+        ) -> NDArray[np.bool_]:
+            least = below_law(noise[rows], self._response_sums(votes), n_partitions)
+            most = below_law(noise[rows], self._response_sums(votes + n_missing), n_partitions)
+            return np.asarray(least == most)
+
+        return panel.votes_until_decided(X, is_decided, n_jobs=n_jobs)
 
     def noise(self, key: SharedKey, points: Points) -> Floats:
         """Return each point's threshold, uniform in [0, 1)."""

@@ -11,7 +11,7 @@ from replearn_lab.coin_runs import differences, mean_throws, paired_predictions
 from replearn_lab.distributions import RandomBias
 from replearn_lab.drawing import COLORS, legend, limits, panel
 from replearn_lab.experiment import Bench, Numbers
-from replearn_lab.learning import vote_learner
+from replearn_lab.learning import Learner, vote_learner
 from replearn_lab.measuring import share, shown
 from replearn_lab.reductions import CoinTesterFromApproximate
 
@@ -19,17 +19,24 @@ N_BLOCKS = 32
 
 
 def measure(
-    bench: Bench, *, d: int, alpha: float, gamma: float, throws: list[int], pairs: int
+    bench: Bench,
+    *,
+    d: int,
+    alpha: float,
+    gamma: float,
+    throws: list[int],
+    pairs: int,
+    learner: Learner | None = None,
 ) -> Numbers:
     """For each number of rows: how often models are far apart, and how often the testers differ."""
     rows = []
     for n in throws:
         m = n * d
-        tester = CoinTesterFromApproximate(vote_learner(m, N_BLOCKS), d, alpha, m, 0.1)
+        tester = CoinTesterFromApproximate(learner or vote_learner(m, N_BLOCKS), d, alpha, m, 0.1)
         found = paired_predictions(bench, tester, RandomBias(alpha).draw, pairs, "random", m)
         rows.append(_counted(found, gamma, tester) | {"throws": mean_throws(found)})
     giving_up = CoinTesterFromApproximate(
-        vote_learner(throws[0] * d, N_BLOCKS), d, alpha, throws[0] * d, 0.1, 0.42
+        learner or vote_learner(throws[0] * d, N_BLOCKS), d, alpha, throws[0] * d, 0.1, 0.42
     )
     tried = paired_predictions(bench, giving_up, 0.0, max(2, pairs // 2), "giving up")
     return {

@@ -9,7 +9,7 @@ from replearn_lab.coin_limit import coin_limit
 from replearn_lab.coin_runs import paired_predictions, sweep
 from replearn_lab.drawing import COLORS, legend, limits, panel
 from replearn_lab.experiment import Bench, Numbers
-from replearn_lab.learning import TableLearner, keyed, vote_learner
+from replearn_lab.learning import Learner, TableLearner, keyed, vote_learner
 from replearn_lab.measuring import shown
 from replearn_lab.reductions import CoinTesterFromPointwise
 
@@ -18,7 +18,14 @@ ALLOWED = 0.1
 
 
 def measure(
-    bench: Bench, *, d: int, alpha: float, throws: list[int], pairs: int, limited: int
+    bench: Bench,
+    *,
+    d: int,
+    alpha: float,
+    throws: list[int],
+    pairs: int,
+    limited: int,
+    learner: Learner | None = None,
 ) -> Numbers:
     """Sweep the rows; beside each the exact limit for as many throws and the error measured."""
     promised = flip_supremum(uniform_law(N_BLOCKS))
@@ -27,8 +34,11 @@ def measure(
     def tester(learner: Any, m: int, factor: float | None = None) -> CoinTesterFromPointwise:
         return CoinTesterFromPointwise(learner, d, alpha, m, promised, factor)
 
+    def voting(m: int) -> Learner:
+        return learner or vote_learner(m, N_BLOCKS)
+
     makers = {
-        "voting": lambda m: tester(vote_learner(m, N_BLOCKS), m),
+        "voting": lambda m: tester(voting(m), m),
         "plain": lambda m: tester(keyed(TableLearner()), m),
     }
     found = sweep(bench, makers, rows, (-alpha, alpha), pairs)
@@ -36,11 +46,12 @@ def measure(
         limit = coin_limit(round(row["expected_throws"]), alpha=alpha, beta=ALLOWED)
         row["limit_flips"] = None if limit is None else limit.lower
     # The branch that gives up, made likely by a small constant.
-    giving_up = tester(vote_learner(rows[0], N_BLOCKS), rows[0], 0.15)
+    giving_up = tester(voting(rows[0]), rows[0], 0.15)
     tried = paired_predictions(bench, giving_up, 0.0, limited, "giving up")
     return {
         "d": d,
         "alpha": alpha,
+        "learner": "yours" if learner else "our learner",
         "promised": promised,
         "pairs": pairs,
         "rows": found,
@@ -56,7 +67,8 @@ def measure(
 def draw(data: Numbers, figure: Any) -> None:
     """Draw flips and errors against the throws."""
     figure.set_size_inches(8.0, 3.8)
-    for place, (name, title) in enumerate((("voting", "our learner"), ("plain", "majority table"))):
+    titles = (("voting", _name(data)), ("plain", "majority table"))
+    for place, (name, title) in enumerate(titles):
         axes = panel(figure, "throws of the coin", "share", title=title, place=(1, 2, place + 1))
         rows = [row for row in data["rows"] if row["learner"] == name]
         n = [row["expected_throws"] for row in rows]
@@ -73,6 +85,14 @@ def draw(data: Numbers, figure: Any) -> None:
         axes.axhline(ALLOWED, ls=":", lw=1, color=COLORS[1])
         axes.set_ylim(0.0, 0.75)
         legend(axes)
+
+
+def _name(data: Numbers) -> str:
+    return data.get("learner", "our learner")
+
+
+def _promise(data: Numbers) -> str:
+    return "Our learner promises" if _name(data) == "our learner" else "Your learner is held to"
 
 
 def read(data: Numbers) -> str:
@@ -100,7 +120,7 @@ def read(data: Numbers) -> str:
     return (
         f"One unknown coin hides among {2 * data['d']} coins of bias +-{data['alpha']} on a "
         f"shattered set; the learner's label of its point is the test. The throws used agree with "
-        f"m/(2d+1) within {off:.1%}. Our learner promises {data['promised']:.4f} for a point: "
+        f"m/(2d+1) within {off:.1%}. {_promise(data)} {data['promised']:.4f} for a point: "
         f"{'kept' if not broken else 'BROKEN'} at every m, with flips from "
         f"{min(row['flips'] for row in ours)[0]:.3f} to "
         f"{max(row['flips'] for row in ours)[0]:.3f}. "

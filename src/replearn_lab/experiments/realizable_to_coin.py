@@ -9,20 +9,28 @@ from replearn_lab.coin_limit import coin_limit
 from replearn_lab.coin_runs import sweep
 from replearn_lab.drawing import COLORS, legend, limits, panel
 from replearn_lab.experiment import Bench, Numbers
-from replearn_lab.learning import vote_learner
+from replearn_lab.learning import Learner, vote_learner
 from replearn_lab.measuring import shown
 from replearn_lab.reductions import CoinTesterFromRealizable
 
 N_BLOCKS = 32
 
 
-def measure(bench: Bench, *, d: int, alpha: float, throws: list[int], pairs: int) -> Numbers:
+def measure(
+    bench: Bench,
+    *,
+    d: int,
+    alpha: float,
+    throws: list[int],
+    pairs: int,
+    learner: Learner | None = None,
+) -> Numbers:
     """Sweep the rows of a learner that sees fixed labels, but for one unknown coin."""
     promised = flip_supremum(uniform_law(N_BLOCKS))
     rows = [round(n * d / (100.0 * alpha)) for n in throws]
     makers = {
         "voting": lambda m: CoinTesterFromRealizable(
-            vote_learner(m, N_BLOCKS), d, alpha, m, promised
+            learner or vote_learner(m, N_BLOCKS), d, alpha, m, promised
         )
     }
     found = sweep(bench, makers, rows, (-1.0, 1.0), pairs)
