@@ -316,7 +316,7 @@ def test_the_folder_of_another_audit_is_refused(data, tmp_path):
         audit({"nb": GaussianNB()}, X + 1, y, resume=tmp_path, **OPTIONS)
     more = audit({"nb": GaussianNB()}, X, y, resume=tmp_path, **OPTIONS | {"n_pairs": 4})
     assert more.design.n_pairs == 4
-    manifest = tmp_path / "audit.json"
+    manifest = tmp_path / "manifest.json"
     old = json.loads(manifest.read_text("utf-8")) | {"version": 1}
     manifest.write_text(json.dumps(old), "utf-8")
     with pytest.raises(ValueError, match="not the same version"):

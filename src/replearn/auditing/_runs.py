@@ -13,7 +13,6 @@ import textwrap
 import time
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,14 +37,7 @@ from replearn.execution import (
 from replearn.guarantees import Certificate
 from replearn.learners import PointwiseReplicableRegressor, fitted_threshold
 from replearn.randomness import SharedKey
-from replearn.records import (
-    claim_folder,
-    digest_of,
-    read_manifest,
-    seal,
-    unseal,
-    write_bytes_atomically,
-)
+from replearn.records import WorkFolder
 from replearn.tables import n_rows, take_rows
 
 ARRAYS = (
@@ -54,8 +46,6 @@ ARRAYS = (
 )
 LONGEST_NOTE = 400
 LONGEST_GROUP = 60
-MANIFEST = "audit.json"
-FORMAT = "replearn-audit-folder 2"
 MANIFEST_VERSION = 3
 """Raised when kept pairs are written in another way: folders of other versions are refused."""
 
@@ -162,42 +152,35 @@ class PairOutcome:
 
 def earlier_manifest(folder: str | os.PathLike[str] | None) -> dict[str, Any] | None:
     """Return what an earlier call wrote into the folder, if there was one."""
-    path = None if folder is None else Path(folder) / MANIFEST
-    return read_manifest(path) if path is not None and path.exists() else None
+    return None if folder is None else WorkFolder(folder).manifest()
 
 
 class Store:
-    """Finished pairs in memory, and in a folder if there is one, so that an audit can continue.
-
-    A folder of another audit (another manifest) is refused.
-    """
+    """Finished pairs in memory, and in a folder if there is one, so that an audit can continue."""
 
     def __init__(self, folder: str | os.PathLike[str] | None, manifest: dict[str, Any]) -> None:
-        self._folder = None if folder is None else Path(folder)
-        self._tag = digest_of(manifest)[:12]
+        self._folder = None if folder is None else WorkFolder(folder)
         self.finished: dict[tuple[int, int], PairOutcome] = {}
         if self._folder is not None:
-            claim_folder(self._folder, MANIFEST, {"format": FORMAT, **manifest}, "audit")
+            self._folder.claim("audit", manifest)
 
     def has(self, contender: int, pair: int) -> bool:
         """Tell whether a pair is finished; then it is in `finished`."""
-        path = self._path(contender, pair)
-        if (contender, pair) not in self.finished and path is not None and path.exists():
-            content = unseal(path.read_bytes())
-            if content is not None:  # otherwise it is damaged: run again, and written anew
+        if (contender, pair) not in self.finished and self._folder is not None:
+            content = self._folder.get(_pair_file(contender, pair))
+            if content is not None:
                 self.finished[contender, pair] = PairOutcome.from_bytes(content)
         return (contender, pair) in self.finished
 
     def put(self, contender: int, pair: int, outcome: PairOutcome) -> None:
         """Keep a finished pair."""
         self.finished[contender, pair] = outcome
-        path = self._path(contender, pair)
-        if path is not None:
-            write_bytes_atomically(path, seal(outcome.to_bytes()))
+        if self._folder is not None:
+            self._folder.put(_pair_file(contender, pair), outcome.to_bytes())
 
-    def _path(self, contender: int, pair: int) -> Path | None:
-        name = f"{self._tag}-{contender:02d}-{pair:04d}.pair"
-        return None if self._folder is None else self._folder / name
+
+def _pair_file(contender: int, pair: int) -> str:
+    return f"contender-{contender:02d}-{pair:04d}.pair"
 
 
 def run_pair(job: Job, n_threads: int = 1) -> PairOutcome:
