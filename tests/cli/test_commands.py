@@ -577,3 +577,14 @@ def test_a_threshold_about_the_more_frequent_label_is_told(call, shop, tmp_path)
     assert code == 0, err
     assert "--threshold 0.2 is about 'stays', the last label in sorted order" in err
     assert "--positive gone" in err
+
+
+def test_predictions_without_formulas_for_spreadsheets(call, shop, tmp_path):
+    base = ("predict", shop / "a.replearn", "--key-file", shop / "key.txt")
+    rows = (shop / "new.csv").read_text().replace("C3-00000", "=HYPERLINK(0)", 1)
+    (tmp_path / "new.csv").write_text(rows)
+    plain = rows_of(call(*base, tmp_path / "new.csv")[1])
+    escaped = rows_of(call(*base, tmp_path / "new.csv", "--escape-formulas")[1])
+    assert plain[0]["customer_id"] == "=HYPERLINK(0)"
+    assert escaped[0]["customer_id"] == "'=HYPERLINK(0)"
+    assert plain[1:] == escaped[1:]

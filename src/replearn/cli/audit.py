@@ -135,6 +135,8 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
     key_file: str | None = option("key from which the samples are drawn", "FILE")
     resume: str | None = option("keep finished work here, and continue from it", "DIR")
     quick: bool = flag(f"a first look: {QUICK.rows} rows, {QUICK.pairs} pairs, no bagging")
+    sources: bool = flag("measure where changes come from, with --quick or a time budget as well")
+    no_sources: bool = flag("do not measure where changes come from")
     details: bool = flag("print every table and finding, not only the first screen")
     json: bool = flag("print the result as JSON")
     hide_values: bool = flag("leave features out of the report")
@@ -149,6 +151,13 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
             usual.rows if self.rows is None else self.rows,
             usual.contenders if self.contenders is None else self.contenders,
         )
+
+    @property
+    def measure_sources(self) -> bool | None:
+        """Whether to measure where changes come from; None: as the time budget says."""
+        if self.sources or self.no_sources:
+            return self.sources
+        return False if self.quick else None
 
 
 def run(options: AuditOptions) -> int:
@@ -209,6 +218,7 @@ def _audit(
         train_size=train_size,
         max_rows=size.rows,
         time_budget=_time_left(options),
+        sources=options.measure_sources,
         on_interrupt="return",
         groups=sample.groups,
         subgroups=list(options.subgroups) or "auto",
@@ -242,6 +252,8 @@ def _draw_if_large(options: AuditOptions, key: SharedKey | None) -> tuple[Table 
 def _check(options: AuditOptions) -> None:
     if options.out and not options.out.lower().endswith(ENDINGS):
         raise ValueError(f"--out {options.out} must end in {', '.join(ENDINGS)}.")
+    if options.sources and options.no_sources:
+        raise ValueError("--sources and --no-sources exclude each other.")
     if options.y_range is not None and options.tolerance is None:
         raise ValueError("--y-range requires --tolerance: the target must be a quantity.")
     if_given(check_positive, "--tolerance", options.tolerance)

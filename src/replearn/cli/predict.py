@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import inspect
 import io
+import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,9 @@ from replearn.cli._predictions import (
     read_points,
 )
 from replearn.records import write_atomically
+
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""How a text begins that a spreadsheet runs as a formula."""
 
 BYTES_PER_ROW = 600
 """What predictions of a row take before they are written."""
@@ -69,6 +73,9 @@ class PredictOptions(ModelOptions, MemoryOptions):
         "COLUMN",
     )
     out: str | None = option("write CSV to a file", "FILE")
+    escape_formulas: bool = flag(
+        "put ' before texts that a spreadsheet would run as formulas (=, +, -, @)"
+    )
     jobs: int | None = number("number of workers")
 
 
@@ -91,13 +98,13 @@ def run(options: PredictOptions) -> int:
         abstained = sum(label is None for label in predictions)
         say(f"abstained on {abstained} of {len(predictions)} rows: they would flip more often")
     if options.out:
-        write_atomically(options.out, _as_csv(columns))
+        write_atomically(options.out, _as_csv(columns, options.escape_formulas))
     if options.json:
         lines = zip(*columns.values(), strict=True)
         rows = [dict(zip(columns, line, strict=True)) for line in lines]
         put_json({"model": options.model, "rows": len(rows), "predictions": rows})
     elif not options.out:
-        put_data(_as_csv(columns))
+        put_data(_as_csv(columns, options.escape_formulas))
     return DONE
 
 
@@ -171,7 +178,8 @@ def _predicted(options: PredictOptions, model: Any, notes: Any) -> Iterator[str]
         if ids is None or options.id is not None:
             names |= {name: chunk[name].to_list() for name in carried[:1]}
         numbers = {"row": list(range(done + 1, done + len(X) + 1))}
-        text = _as_csv({**(names or numbers), **_columns(model, X, ids, options)})
+        columns = {**(names or numbers), **_columns(model, X, ids, options)}
+        text = _as_csv(columns, options.escape_formulas)
         yield text.partition("\n")[2] if done else text
         done += len(X)
 
@@ -237,12 +245,25 @@ def _json_number(value: Any) -> Any:
     return round(value, 6) if math.isfinite(value) else None
 
 
-def _as_csv(columns: dict[str, list[Any]]) -> str:
+def _as_csv(columns: dict[str, list[Any]], escape_formulas: bool) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    rows: Iterable[tuple[Any, ...]] = itertools.chain(
+        [tuple(columns)], zip(*columns.values(), strict=True)
+    )
+    if escape_formulas:
+        rows = (tuple(map(_as_text, row)) for row in rows)
+    writer.writerows(rows)
     return stream.getvalue()
+
+
+def _as_text(cell: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula; numbers stay what they are.
+
+    >>> _as_text("=1+1"), _as_text("no"), _as_text(-1)
+    ("'=1+1", 'no', -1)
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULAS) else cell
 
 
 COMMAND = Action(PredictOptions, run, "predict class labels for a file")
