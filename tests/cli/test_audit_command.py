@@ -251,3 +251,20 @@ def test_sources_are_wanted_or_not(call, shop):
     code, _, err = call("audit", shop / "a.csv", "--target", "churn", "--sources", "--no-sources")
     assert code == 2
     assert "exclude each other" in err
+
+
+def test_some_rows_are_new(call, shop):
+    options = (
+        "--target",
+        "churn",
+        "--contenders",
+        "baseline",
+        "--pairs",
+        2,
+        "--jobs",
+        1,
+        "--quick",
+    )
+    code, out, _ = call("audit", shop / "a.csv", *options, "--new-rows", "10%")
+    assert code == 0
+    assert "with 10 % new rows" in " ".join(out.split())

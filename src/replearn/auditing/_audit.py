@@ -69,6 +69,7 @@ def audit(  # noqa: PLR0913
     test_size: int | float | None = None,
     train_size: int | None = None,
     sample: str = "disjoint",
+    new_rows: float = 1.0,
     max_rows: int | None = None,
     time_budget: float | None = None,
     sources: bool | None = None,
@@ -136,6 +137,9 @@ def audit(  # noqa: PLR0913
         population instead of for this file.
     sample : {"disjoint", "bootstrap"}, default="disjoint"
         Whether the samples of a pair are cut from the file, or drawn with replacement.
+    new_rows : float, default=1.0
+        Share of the second sample of a pair that is new; the rest is shared with the first, as
+        when one day of data is added and one is dropped.
     max_rows : int, default=None
         At most so many rows of the file, drawn by the key, are used.
     time_budget : float, default=None
@@ -192,7 +196,13 @@ def audit(  # noqa: PLR0913
     key = SharedKey(shared_key).child("audit")
     rows = draw_rows(n_rows(X), test_size, group_of_row, key, max_rows=max_rows)
     sizes = make_design(
-        n_rows(X), rows, n_pairs=n_pairs, key=key, sample=sample, train_size=train_size
+        n_rows(X),
+        rows,
+        n_pairs=n_pairs,
+        key=key,
+        sample=sample,
+        train_size=train_size,
+        new_rows=new_rows,
     )
     setting = Setting(
         rho,

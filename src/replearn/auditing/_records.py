@@ -205,6 +205,7 @@ class DesignRecord:
     delta: float
     rho: float
     key_fingerprint: str
+    new_rows: float
 
 
 @dataclass(frozen=True)
@@ -344,6 +345,7 @@ def _design(result: Measurement) -> DesignRecord:
         delta=result.delta,
         rho=result.rho,
         key_fingerprint=design.key_fingerprint,
+        new_rows=design.new_rows,
     )
 
 

@@ -63,7 +63,7 @@ def _not_due_to_data(result: Measurement) -> Iterable[str]:
             yield (
                 f"{baseline.name}: {percent(rate.value, 1)} of the predictions change if only the "
                 f"{source.name} changes ({percent(rate.lower, 1)} to {percent(rate.upper, 1)}), "
-                f"{percent(fresh.value, 1)} if all rows are new. {cause(baseline.kind)}"
+                f"{percent(fresh.value, 1)} on new rows. {cause(baseline.kind)}"
             )
 
 

@@ -39,6 +39,7 @@ from replearn.cli._options import (
     number,
     option,
     repeated,
+    share,
 )
 from replearn.exceptions import (
     NotCertifiedWarning,
@@ -65,6 +66,7 @@ __all__ = [
     "put_json",
     "repeated",
     "say",
+    "share",
 ]
 
 ENCODING_HELP = "of text files, such as latin-1 (default: utf-8)"

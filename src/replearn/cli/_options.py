@@ -91,6 +91,16 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
+def share(text: str) -> float:
+    """Read a share, as a number or in percent.
+
+    >>> share("10%"), share("0.25")
+    (0.1, 0.25)
+    """
+    stripped = text.strip()
+    return float(stripped[:-1]) / 100 if stripped.endswith("%") else float(stripped)
+
+
 # -- parsers ---------------------------------------------------------------------------------------
 class Parser(argparse.ArgumentParser):
     """Messages show what control characters an argument has, and do not send them."""

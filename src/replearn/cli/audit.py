@@ -20,6 +20,7 @@ from replearn.cli import (
     put,
     put_json,
     say,
+    share,
 )
 from replearn.cli._inputs import (
     NAMED,
@@ -88,7 +89,7 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
 
     COMMON = (
         *("target", "out", "model", "contenders", "group_by", "subgroups", "threshold"),
-        *("quick", "time_budget", "fail_above", "tolerance", "resume"),
+        *("new_rows", "quick", "time_budget", "fail_above", "tolerance", "resume"),
         *("max_memory", "jobs", "details", "json"),
     )
     EXAMPLES = (
@@ -135,6 +136,12 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
     key_file: str | None = option("key from which the samples are drawn", "FILE")
     resume: str | None = option("keep finished work here, and continue from it", "DIR")
     quick: bool = flag(f"a first look: {QUICK.rows} rows, {QUICK.pairs} pairs, no bagging")
+    new_rows: float = option(
+        "share of the rows that a retraining has not seen, such as 10%% (default: 100%%)",
+        "SHARE",
+        default=1.0,
+        type=share,
+    )
     sources: bool = flag("measure where changes come from, with --quick or a time budget as well")
     no_sources: bool = flag("do not measure where changes come from")
     details: bool = flag("print every table and finding, not only the first screen")
@@ -218,6 +225,7 @@ def _audit(
         train_size=train_size,
         max_rows=size.rows,
         time_budget=_time_left(options),
+        new_rows=options.new_rows,
         sources=options.measure_sources,
         on_interrupt="return",
         groups=sample.groups,
