@@ -74,15 +74,15 @@ test-newest: ## the same with the newest releases (PRE=--pre: also those to come
 	@.venv-newest/bin/python $(INSTALL) --upgrade $(PRE) --editable '.[all]' $(TESTERS)
 	@$(call TEST_IN,.venv-newest) $(ROOMS)
 
-PARTNERS := xgboost lightgbm catboost skrub
+PARTNERS := xgboost lightgbm catboost skrub fastapi uvicorn
 # torch is large: only where it is asked for.
 .venv-integrations/.ready$(if $(TORCH),-torch): pyproject.toml
 	@$(PYTHON) -m venv .venv-integrations
 	@.venv-integrations/bin/python $(INSTALL) --editable '.[all,mlflow]' $(TESTERS) $(PARTNERS) $(if $(TORCH),torch skorch)
 	@touch $@
 
-test-integrations: .venv-integrations/.ready$(if $(TORCH),-torch) ## MLflow, XGBoost, LightGBM, CatBoost, skrub in an environment of their own (TORCH=1: torch, too)
-	@OMP_NUM_THREADS=1 .venv-integrations/bin/python -m pytest -q tests/integrations
+test-integrations: .venv-integrations/.ready$(if $(TORCH),-torch) ## MLflow, XGBoost, LightGBM, CatBoost, skrub, a service in an environment of their own (TORCH=1: torch, too)
+	@OMP_NUM_THREADS=1 .venv-integrations/bin/python -m pytest -q -m 'long or not long' tests/integrations
 
 release-check: $(VENV)/.dev ## build wheel and sdist, install the wheel in a fresh environment, run the demo
 	@$(PIP) install build

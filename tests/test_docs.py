@@ -53,6 +53,14 @@ def test_code_of_the_guide_runs(page, tmp_path, monkeypatch):
     assert run_code(page.read_text(), page.name) > 0, "a guide without code does no task"
 
 
+def test_the_credit_page_is_the_credit_example():
+    page = (ROOT / "docs" / "guide" / "monthly-credit-model.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", page, flags=re.S)
+    example = (ROOT / "examples" / "monthly_credit.py").read_text()
+    sections = [section.strip() for section in example.split("# %%\n")[1:]]
+    assert [block.strip() for block in blocks] == sections
+
+
 def test_the_list_of_environment_variables_is_complete():
     page = (ROOT / "docs" / "guide" / "command-line.md").read_text()
     table = page.partition("## Environment variables")[2]

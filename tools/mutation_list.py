@@ -56,6 +56,22 @@ DECISIONS = [
     ),
 ]
 
+# -- votes that stop when the prediction is decided ------------------------------------------------
+STOPPING = [
+    _m(
+        "votes stop although the missing ones could decide",
+        "replearn.learners.vote.ThresholdRule.votes_until_decided",
+        change("votes + n_missing", "votes + n_missing // 2"),
+        "tests/learners/test_stop_when_decided.py::test_decided_is_what_no_completion_changes",
+    ),
+    _m(
+        "votes of the last blocks forgotten",
+        "replearn.execution.voting.BlockEnsemble.votes_until_decided",
+        change("is_decided(C, R, n_missing)", "is_decided(C, R, 0)"),
+        "tests/learners/test_stop_when_decided.py::test_predictions_are_those_of_all_votes",
+    ),
+]
+
 # -- what is shared, and what it is keyed by -------------------------------------------------------
 KEYS = [
     _m(
@@ -132,13 +148,13 @@ KEYS = [
     ),
     _m(
         "surplus key does not know the number of rows",
-        "replearn.learners.planned_rows",
+        "replearn.learners.training.Sample.planned",
         change('K.child("surplus", N)', 'K.child("surplus")'),
         SURPLUS,
     ),
     _m(
         "surplus left out by position",
-        "replearn.learners.planned_rows",
+        "replearn.learners.training.Sample.planned",
         change("K.order(P, Y)[:N]", "np.arange(N)"),
         SURPLUS,
     ),
@@ -151,7 +167,7 @@ KEYS = [
     ),
     _m(
         "order of the file matters among rounded rows",
-        "replearn.learners._without_file_order",
+        "replearn.learners.training.Sample._without_file_order",
         condition("P.decimals is None and ...", "P.n"),
         "tests/learners/test_pointwise.py::"
         "test_row_order_does_not_matter_where_rows_only_look_alike",
@@ -343,6 +359,7 @@ PLANS = [
 
 MUTATIONS: list[Mutation] = [
     *DECISIONS,
+    *STOPPING,
     *KEYS,
     *RULES,
     *BOUNDS,

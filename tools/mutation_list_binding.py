@@ -13,6 +13,36 @@ KEPT = "tests/learners/test_incumbent.py"
 
 BINDING = [
     _m(
+        "model files: formats of other packages are read without trust",
+        "replearn.persistence._packing._Reader._read_built",
+        condition("N in NATIVE_TYPES and N not in self._trusted_types", "False"),
+        "tests/persistence/test_native_types.py::test_a_type_that_is_not_trusted_is_not_imported",
+    ),
+    _m(
+        "the price: the single fit has seen the rows that it is judged on",
+        "replearn.learners.single_fit.with_single_fit",
+        change("np.setdiff1d(A, H)", "A"),
+        "tests/learners/test_small_data.py::test_the_single_fit_has_not_seen_the_rows_it_is_judged_on",
+    ),
+    _m(
+        "the price: the single fit decides at another threshold",
+        "replearn.learners.single_fit.with_single_fit",
+        change("block_thresholds(M, T, S)", "block_thresholds(M, 0.5, S)"),
+        "tests/learners/test_small_data.py::test_the_single_fit_decides_at_the_same_threshold",
+    ),
+    _m(
+        "small samples: the rarest class may have no rows",
+        "replearn.learners.small_data.rarest_class",
+        change("np.where(C > 0, C, N)", "C"),
+        "tests/learners/test_small_data.py::test_a_class_of_the_plan_that_no_row_has_is_not_the_rarest",
+    ),
+    _m(
+        "explanations: values of the person instead of the reference",
+        "replearn.learners.reasons.reasons",
+        change("exchange_column(R, C, O)", "exchange_column(R, C, R)"),
+        "tests/learners/test_reasons.py::test_contributions_of_a_linear_score_are_coefficient_times_difference",
+    ),
+    _m(
         "leaf sizes that a user set are overwritten",
         "replearn.binding.adapted_to_blocks",
         condition("N is None or P[N] != D", "N is None"),
@@ -81,7 +111,7 @@ BINDING = [
     _m(
         "binding: D4 marks of a transformer are not looked for",
         "replearn.binding.preprocessing_mark",
-        change("_mark(X)", "None"),
+        change("mark_of_columns(...)", "None"),
         f"{BOUND}::test_what_stands_in_front_is_a_failed_condition[scaler]",
     ),
     _m(
@@ -241,6 +271,18 @@ BINDING = [
         "replearn.binding.copies._repeated_column",
         condition("A is None and B and C", "A is None and not B and C"),
         f"{COPIES}::test_ids_of_persons_are_known_by_their_names",
+    ),
+    _m(
+        "binding: E2 copies in large files are torn apart",
+        "replearn.outofcore.look.Look._keep_part",
+        change("_content_hashes(F) < L", "np.arange(len(rows)) % 8 == 0"),
+        "tests/outofcore/test_look.py::test_copies_are_found_in_a_part_of_the_rows",
+    ),
+    _m(
+        "binding: E2 rows of a person are torn apart in large files",
+        "replearn.outofcore.look._content_hashes",
+        change("P[:1]", "rows.column_names"),
+        "tests/outofcore/test_look.py::test_persons_are_found_in_a_part_of_the_rows",
     ),
     _m(
         "binding: E2 groups are called copies",

@@ -1,13 +1,19 @@
 """Base estimators of other packages: certified, audited, alike in any row order, saved by name."""
 
+import io
+import zipfile
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from replearn import ModelFileError, PointwiseReplicableClassifier, audit, load, save
 from replearn.cli import main
+from replearn.execution import fit_in_context
+from replearn.persistence import resumable, why_not_packed
 
 X, Y = make_classification(1500, n_informative=5, random_state=0)
 pytestmark = pytest.mark.filterwarnings("default")  # those of the packages themselves
@@ -30,12 +36,8 @@ LEARNERS = {
     ),
 }
 TYPES = {
-    "xgboost": ["xgboost.core.Booster", "xgboost.sklearn.XGBClassifier"],
-    "lightgbm": [
-        "collections.OrderedDict",
-        "lightgbm.basic.Booster",
-        "lightgbm.sklearn.LGBMClassifier",
-    ],
+    "xgboost": ["xgboost.sklearn.XGBClassifier"],
+    "lightgbm": ["lightgbm.sklearn.LGBMClassifier"],
     "catboost": ["catboost.core.CatBoostClassifier"],
 }
 
@@ -80,6 +82,39 @@ def test_saved_when_its_types_are_trusted_by_name(package, model, tmp_path):
         load(path, shared_key="a")
     again = load(path, shared_key="a", trusted_types=TYPES[package])
     np.testing.assert_array_equal(again.predict(X[900:]), model.predict(X[900:]))
+
+
+def test_written_in_the_format_of_its_package(package, model, tmp_path):
+    assert why_not_packed(model.estimators_) is None
+    save(model, tmp_path / "model.replearn")
+    with zipfile.ZipFile(tmp_path / "model.replearn") as outer:
+        assert set(outer.namelist()) == {"manifest.json", "models.packed"}
+        packed = outer.read("models.packed")
+    with zipfile.ZipFile(io.BytesIO(packed)) as inner:
+        content = b"".join(inner.read(name) for name in inner.namelist())
+    marks = {"xgboost": b"learner_model_param", "lightgbm": b"feature_infos=", "catboost": b"CBM1"}
+    assert content.count(marks[package]) >= len(model.estimators_)
+    for mark in (b"sklearn.base\n", b"builtins\n", b"csklearn", b"cxgboost", b"ccatboost"):
+        assert mark not in content  # of pickles
+
+
+def test_inside_a_pipeline_and_a_folder_of_blocks(package, base, tmp_path):
+    model = learner(make_pipeline(StandardScaler(), base))
+    trusted = resumable(tmp_path / "blocks", trusted_types=TYPES[package])
+    fit_in_context(model, X[:900], Y[:900], trusted)
+    save(model, tmp_path / "model.replearn")
+    again = load(tmp_path / "model.replearn", shared_key="a", trusted_types=TYPES[package])
+    np.testing.assert_array_equal(again.predict_proba(X[900:]), model.predict_proba(X[900:]))
+    resumed = learner(make_pipeline(StandardScaler(), base))
+    fit_in_context(resumed, X[:900], Y[:900], trusted)
+    np.testing.assert_array_equal(resumed.predict_proba(X[900:]), model.predict_proba(X[900:]))
+    with pytest.raises(ModelFileError, match="not trusted"):
+        fit_in_context(
+            learner(make_pipeline(StandardScaler(), base)),
+            X[:900],
+            Y[:900],
+            resumable(tmp_path / "others"),
+        )
 
 
 def test_audited(base):

@@ -19,11 +19,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from replearn import (
     ApproximatelyReplicableClassifier,
     DecisionThresholdClassifier,
+    IncumbentClassifier,
     PointwiseReplicableClassifier,
     ScoreReplicableClassifier,
     load,
     save,
 )
+from replearn.auditing._contenders import Setting, make_contenders
 from replearn.execution import BlockEnsemble, plain_loop
 from replearn.learners.decision_threshold import (
     check_block_thresholds,
@@ -385,3 +387,42 @@ def test_a_specificity_is_reached_with_the_smallest_threshold():
 def test_a_label_that_is_none():
     with pytest.raises(ValueError, match=r"pos_label='x' is not one of the labels \[0, 1\]"):
         DecisionThresholdClassifier(pos_label="x").fit(X, Y)
+
+
+@pytest.mark.parametrize("threshold", [0.1, (1, 5), "prevalence", "recall=0.8", "rate=0.3"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        PointwiseReplicableClassifier,
+        ApproximatelyReplicableClassifier,
+        ScoreReplicableClassifier,
+        IncumbentClassifier,
+    ],
+)
+@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+def test_estimators_take_a_threshold_on_either_label(kind, threshold):
+    rows = X[:900]
+    labels = GOOD[:900]
+    cut = {"n_blocks": 6, "n_partitions": 1, "shared_key": "k"}
+    params = {} if kind is IncumbentClassifier else cut
+    own = kind(GaussianNB(), threshold=threshold, pos_label="bad", **params)
+    base = DecisionThresholdClassifier(GaussianNB(), threshold=threshold, pos_label="bad")
+    around = kind(base, **params)
+    np.testing.assert_array_equal(
+        own.fit(rows, labels).predict(rows), around.fit(rows, labels).predict(rows)
+    )
+    last = kind(GaussianNB(), threshold=threshold, pos_label="good", **params).fit(rows, labels)
+    usual = kind(GaussianNB(), threshold=threshold, **params).fit(rows, labels)
+    np.testing.assert_array_equal(last.predict(rows), usual.predict(rows))
+    with pytest.raises(ValueError, match="pos_label='worse' is not one of the labels"):
+        kind(GaussianNB(), threshold=0.1, pos_label="worse", **params).fit(rows, labels)
+    with pytest.raises(ValueError, match="pos_label='bad' requires threshold"):
+        kind(GaussianNB(), pos_label="bad", **params).fit(rows, labels)
+
+
+def test_an_audit_keeps_the_label_of_a_threshold():
+    ours = PointwiseReplicableClassifier(GaussianNB(), threshold=0.1, pos_label="bad")
+    setting = Setting(rho=0.1, shared_key="k", n=1400)
+    baseline, _ = make_contenders(ours, setting, ["baseline", "replicable"])
+    assert baseline.estimator.threshold == 0.1
+    assert baseline.estimator.pos_label == "bad"

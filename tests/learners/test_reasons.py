@@ -13,7 +13,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from replearn import PointwiseReplicableClassifier, ScoreReplicableClassifier
+from replearn import (
+    IncumbentClassifier,
+    PointwiseReplicableClassifier,
+    ScoreReplicableClassifier,
+)
 from replearn.learners import reasons as module
 from replearn.learners.reasons import reasons
 
@@ -111,6 +115,39 @@ def test_several_classes_and_no_probabilities(data):
     votes = fitted(PointwiseReplicableClassifier, X, y == 1, LinearSVC())
     found = votes.explain(person, style="plain", reference=X[:40]).reasons
     assert found.spoke_for(0)[0] == "feature 1 (3)"
+
+
+def test_an_incumbent_says_what_the_last_training_did(data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=NAMES)
+    may = IncumbentClassifier(LogisticRegression()).fit(frame[:700], y[:700])
+    june = IncumbentClassifier(LogisticRegression(), incumbent=may, memory=0.2, band=0.15)
+    june.fit(frame[700:1400], y[700:1400])
+    analyst = june.explain(frame)
+    plain = june.explain(frame, style="plain", reference=frame[:40])
+    texts = np.array(list(plain.sentences()))
+    for words, expected in (
+        ("Before the last training it was", analyst.changed),
+        ("It is close: the latest data lean to", analyst.kept_because == "band"),
+        (
+            "It is firm: earlier and latest data",
+            (analyst.kept_because == "agreement") & (analyst.margin > analyst.band),
+        ),
+        (
+            "It is close, and would change only",
+            (analyst.kept_because == "agreement") & (analyst.margin <= analyst.band),
+        ),
+    ):
+        np.testing.assert_array_equal([words in text for text in texts], expected)
+    assert (analyst.kept_because == "band").any()
+    assert not any("margin" in text for text in texts)
+    person = pd.DataFrame([[3.0, -0.5, 0.1]], columns=NAMES)
+    told = str(june.explain(person, style="plain", reference=frame[:60]))
+    assert "What spoke most for it, compared with 60 other cases: duration (3)" in told
+    assert june.explain(person, style="plain", reference=frame[:60]).frame()["against"][0] == ""
+    assert "spoke" not in str(june.explain(person, style="plain"))
+    with pytest.raises(ValueError, match='reference requires style="plain"'):
+        june.explain(person, reference=frame[:60])
 
 
 def test_reference_rows_are_thinned_evenly(data, monkeypatch):

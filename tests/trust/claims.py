@@ -1,9 +1,10 @@
 """All claims that are attacked."""
 
-from . import accuracy, choices, heavy, large, others, rows, sharper, votes
+from . import accuracy, choices, decision_thresholds, heavy, large, others, rows, sharper, votes
 
 CLAIMS = [
     *votes.CLAIMS,
+    *decision_thresholds.CLAIMS,
     *rows.CLAIMS,
     *heavy.CLAIMS,
     *choices.CLAIMS,

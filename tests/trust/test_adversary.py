@@ -8,13 +8,15 @@ import math
 import numpy as np
 import pytest
 
+from replearn.bounds import arcsine_law
 from replearn.bounds.heavy_sets import SetLaw
 from replearn.bounds.selection import selection_agreement
 from replearn.guarantees.search import folds_flip
 from replearn.guarantees.theorems import THEOREMS
 
-from .attack import attack
+from .attack import Finding, attack
 from .claims import BY_NAME, CLAIMS
+from .decision_thresholds import BlockThresholds, Prevalences, WholeSampleThreshold
 from .heavy import Crowd
 from .table import record
 from .votes import LawOfVotes, levels
@@ -70,6 +72,19 @@ def test_thresholds_that_are_not_shared_are_noticed():
     claim = NotShared("uniform")
     claim.exact = False
     assert "simulated" in attack(claim, tries=5, steps=0, pairs=5000).complaints[0]
+
+
+def test_a_threshold_from_the_whole_sample_is_noticed():
+    claim = WholeSampleThreshold()
+    law = arcsine_law(18, 0.9)
+    case = Prevalences(law, 5, 0.5, (0.5, 0.5), 1.0)
+    rng = np.random.default_rng(0)
+    found = Finding(claim, case, claim.certified(case), math.nan, 1)
+    found.pairs = 5000
+    found.hits = claim.simulate(case, rng, found.pairs)
+    assert found.limits[0] > 2 * found.certified
+    kept = BlockThresholds()
+    assert kept.simulate(case, rng, 5000) < 5000 * found.certified * 1.2
 
 
 class TooSmall(LawOfVotes):

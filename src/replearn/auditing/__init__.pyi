@@ -13,6 +13,7 @@ from .extrapolation import Extrapolation, extrapolate
 from .gate import FlipGate, flip_gates, gate_markdown
 from .instability import Retrainings
 from .instability_displays import InstabilityDisplay
+from .new_rows_display import NewRowsDisplay
 from .plan_displays import FlipCurveDisplay, PromiseDisplay
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Judgement",
     "Measurement",
     "ModelComparison",
+    "NewRowsDisplay",
     "PromiseDisplay",
     "RegressorResult",
     "Retrainings",

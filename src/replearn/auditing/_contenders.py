@@ -201,9 +201,8 @@ def _of_kinds(estimator: Any, setting: Setting, names: Sequence[str] | None) -> 
             f"threshold={setting.threshold!r} is not supported with "
             f"{type(estimator).__name__}, which has a threshold of its own: set that."
         )
-    base = with_threshold(
-        getattr(estimator, "estimator", None), getattr(estimator, "threshold", None)
-    )
+    names = ("estimator", "threshold", "pos_label")
+    base = with_threshold(*(getattr(estimator, name, None) for name in names))
     kinds = {**kinds, "replicable": lambda *_: Contender(REPLICABLE, estimator)}
     chosen = chosen if base is not None else ["replicable"]
     return [kinds[name](base, setting) for name in chosen]

@@ -49,6 +49,8 @@ class AuditDesign:
         Units outside the test set.
     key_fingerprint : str
         Fingerprint of the key that drew the rows.
+    new_rows : float, default=1.0
+        Share of the second sample of a pair that the first does not have.
     """
 
     n_rows: int
@@ -60,6 +62,7 @@ class AuditDesign:
     unit: str
     n_pool: int
     key_fingerprint: str
+    new_rows: float = 1.0
 
     @property
     def independent_pairs(self) -> bool:
@@ -75,6 +78,8 @@ class AuditDesign:
         """What the confidence limits are about, in words."""
         if self.independent_pairs:
             return "fresh samples of the population (no two pairs share a training row)"
+        if self.new_rows < 1:
+            return "random samples of this file and random new rows from it (pairs share rows)"
         how = "random splits" if self.sample == "disjoint" else "bootstrap samples"
         return f"{how} of this file (pairs share training rows)"
 
@@ -153,9 +158,13 @@ def make_design(
     key: SharedKey,
     sample: str = "disjoint",
     train_size: Any = None,
+    new_rows: float = 1.0,
 ) -> AuditDesign:
     """Check the sizes and fix the design."""
     check_choice("sample", sample, SAMPLES)
+    check_fraction("new_rows", new_rows)
+    if new_rows < 1 and sample == "bootstrap":
+        raise ValueError(f'new_rows={new_rows!r} requires sample="disjoint".')
     pool = len(rows.pool_units)
     unit = "rows" if rows.unit_of_row is None else "groups"
     largest = pool // 2 if sample == "disjoint" else pool
@@ -171,6 +180,10 @@ def make_design(
             f"train_size={train_size!r}: each run needs between {MIN_SAMPLE} and {largest} "
             f"{unit}; {pool} {unit} are outside the test set."
         )
+    if round(new_rows * int(size)) < 1:
+        raise ValueError(
+            f"new_rows={new_rows!r} of {size} {unit} is less than one: use a larger share."
+        )
     check_count("n_pairs", n_pairs, least=2)
     return AuditDesign(
         n_rows=n_rows,
@@ -182,6 +195,7 @@ def make_design(
         unit=unit,
         n_pool=pool,
         key_fingerprint=key.fingerprint,
+        new_rows=float(new_rows),
     )
 
 
@@ -190,8 +204,10 @@ def draw_pair(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Draw the training rows of one pair.
 
-    Where all pairs fit side by side, they are cut from one shuffle and share no row. Otherwise
-    the pool is shuffled anew for each pair: given the file, pairs are then independent draws.
+    With ``new_rows`` below 1 the second sample is the first without some rows and with as many
+    others. Where all pairs fit side by side, they are cut from one shuffle and share no row.
+    Otherwise the pool is shuffled anew for each pair: given the file, pairs are then independent
+    draws.
     """
     size = design.train_size
     if design.sample == "bootstrap":
@@ -201,4 +217,6 @@ def draw_pair(
     shuffle, index = (0, pair) if design.independent_pairs else (pair, 0)
     rng = np.random.default_rng(key.child("pair", shuffle).seed_for("permutation"))
     order = rng.permutation(rows.pool_units)[2 * size * index :]
-    return rows.of_units(order[:size]), rows.of_units(order[size : 2 * size])
+    # The new rows come last, and as many of the first ones go: as a window moves in time.
+    n_new = round(design.new_rows * size)
+    return rows.of_units(order[:size]), rows.of_units(order[n_new : size + n_new])

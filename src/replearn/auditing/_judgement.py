@@ -223,6 +223,8 @@ class Judgement:
         Of a quantity: predictions that differ by at least so much have changed.
     n_pairs : int
         Pairs of runs.
+    new_rows : float
+        Share of the rows that a retraining has not seen before.
     not_measured : tuple of str
         Contenders that were left out for lack of time.
     """
@@ -235,6 +237,7 @@ class Judgement:
     risk: Risk | None
     tolerance: float | None
     n_pairs: int
+    new_rows: float
     not_measured: tuple[str, ...]
 
     @property
@@ -266,6 +269,7 @@ def judge(result: Measurement) -> Judgement:
         risk=_risk(result),
         tolerance=result.tolerance,
         n_pairs=result.design.n_pairs,
+        new_rows=result.design.new_rows,
         not_measured=result.not_measured,
     )
 

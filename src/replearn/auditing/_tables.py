@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from replearn.auditing import _words
 from replearn.auditing._judgement import Judgement
-from replearn.auditing._records import CertificateRecord, ContenderRecord, Report
+from replearn.auditing._records import CertificateRecord, ContenderRecord, DesignRecord, Report
 from replearn.auditing._statistics import Estimate, percent
 from replearn.auditing._usefulness import NoModel, RegressionUsefulness
 
@@ -49,6 +49,19 @@ def stability(report: Report) -> Lines:
             )
         )
     return lines
+
+
+def sources(report: Report) -> Lines:
+    """Tabulate where changes of the baseline come from; nothing if it was not measured."""
+    if not report.sources:
+        return []
+    lines = [("Only this changes", "Predictions that change", "Repetitions")]
+    for source in report.sources:
+        lines.append((source.name, source.changed.percent(), str(source.repeats)))
+    fresh = report.contenders[0].flip_rate
+    share = report.design.new_rows
+    what = "all rows are new" if share == 1 else f"{100 * share:.3g} % of the rows are new"
+    return [*lines, (what, fresh.percent(), str(report.design.n_pairs))]
 
 
 def at_least(value: float) -> str:
@@ -171,10 +184,16 @@ def design_sentence(report: Report) -> str:
     d = report.design
     stopped = f" (of {d.pairs_wanted} requested)" if d.n_pairs < d.pairs_wanted else ""
     return (
-        f"{d.n_pairs} pairs of {d.sample} samples{stopped}, {d.train_size:,} {d.unit} each, from a "
-        f"table of {d.n_rows:,} rows; {d.n_test:,} test rows. In brackets: "
+        f"{d.n_pairs} pairs of {_kind_of_samples(d)}{stopped}, {d.train_size:,} {d.unit} each, "
+        f"from a table of {d.n_rows:,} rows; {d.n_test:,} test rows. In brackets: "
         f"{percent(1 - d.delta, 0)} limits, for {d.limits_hold_for}."
     )
+
+
+def _kind_of_samples(design: DesignRecord) -> str:
+    if design.new_rows == 1:
+        return f"{design.sample} samples"
+    return f"samples of which {100 * design.new_rows:.3g} % are new"
 
 
 def short_design(report: Report) -> str:

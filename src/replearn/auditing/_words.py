@@ -62,7 +62,7 @@ def headline(judgement: Judgement) -> str:
     first = judgement.baseline
     sentence = (
         f"{first.changed.percent()} of predictions change{_by_how_much(judgement)} when "
-        f"{model_name(judgement)} is retrained; {_tail(first)}."
+        f"{model_name(judgement)} is retrained{_on_new_rows(judgement)}; {_tail(first)}."
     )
     if not first.usable:
         sentence = f"{sentence} But {first.name} {useless_reason(first)}."
@@ -74,6 +74,11 @@ def headline(judgement: Judgement) -> str:
 
 def _by_how_much(judgement: Judgement) -> str:
     return "" if judgement.tolerance is None else f" by {judgement.tolerance:g} or more"
+
+
+def _on_new_rows(judgement: Judgement) -> str:
+    share = judgement.new_rows
+    return "" if share == 1 else f" with {100 * share:.3g} % new rows"
 
 
 def _tail(judged: ContenderJudgement) -> str:

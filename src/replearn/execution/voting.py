@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import itertools
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache
@@ -36,7 +37,7 @@ from replearn.execution.plugins import (
     predict_probabilities,
 )
 from replearn.execution.workers import in_workers
-from replearn.tables import n_rows, pad_rows, row_chunks, slice_rows
+from replearn.tables import n_rows, pad_rows, row_chunks, slice_rows, take_rows
 
 CHUNK = 768
 """Rows per call of a model: a longer one is faster in bulk, a shorter one for a single row."""
@@ -47,6 +48,12 @@ MAX_PROBABILITIES = 2**22
 MIN_ROWS_PER_TASK = 4 * CHUNK
 MAX_ROWS_PER_TASK = 256 * CHUNK
 """Rows handed to one worker at a time, if possible an equal share for each."""
+
+MIN_ROWS_TO_STOP = 1024
+"""Fewer rows are voted on by all blocks at once."""
+
+STOPS = (0.4, 0.5, 0.6, 0.75)
+"""Shares of the blocks after which rows that are decided are dropped."""
 
 
 @contextlib.contextmanager
@@ -114,6 +121,7 @@ class ThresholdPredictor(Predictor):
             for number, model in enumerate(block_models)
         ]
         self._predictors = groups_of_models(alone, soft=True)
+        self.stops_early = any(predictor.stops_early for predictor in self._predictors)
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows."""
@@ -210,10 +218,11 @@ class BlockEnsemble:
                 for model, threshold in zip(self._block_models, np.asarray(thresholds), strict=True)
             ]
         self._predictors: dict[Any, list[Predictor]] = {}
+        self._segments: list[BlockEnsemble] = []
 
     def __getstate__(self) -> dict[str, Any]:
         # How models vote together is found again: copies and files need not carry it.
-        return {**self.__dict__, "_predictors": {}}
+        return {**self.__dict__, "_predictors": {}, "_segments": []}
 
     def part(self, start: int, stop: int) -> BlockEnsemble:
         """Return some of the models as an ensemble of one partition."""
@@ -224,7 +233,67 @@ class BlockEnsemble:
             replace(model, partition=0) for model in self._block_models[start:stop]
         ]
         part._predictors = {}
+        part._segments = []
         return part
+
+    def stops_early(self, X: Any) -> bool:
+        """Whether it pays to stop when a row is decided: many rows, and models that take time."""
+        if n_rows(X) < MIN_ROWS_TO_STOP or self.n_blocks < 2 * len(STOPS):
+            return False
+        return any(predictor.stops_early for predictor in self._in_segments()[0]._grouped(False))
+
+    def votes_until_decided(
+        self,
+        X: Any,
+        is_decided: Callable[[NDArray[np.int32], NDArray[np.intp], int], NDArray[np.bool_]],
+        *,
+        n_jobs: int | None = None,
+    ) -> NDArray[np.int32]:
+        """Count the votes for the second of two classes until the missing ones decide nothing.
+
+        Parameters
+        ----------
+        X, n_jobs
+            As for `vote_counts`.
+        is_decided : callable
+            Takes votes so far, of shape (n, n_partitions), the numbers of these rows in ``X`` and
+            how many votes are missing in each partition; tells which rows are decided.
+
+        Returns
+        -------
+        ndarray of int32, shape (n, n_partitions)
+            Votes of the blocks that were called.
+        """
+        counts = np.zeros((n_rows(X), self.n_partitions), dtype=np.int32)
+        rows = np.arange(n_rows(X))
+        n_missing = self.n_blocks
+        for segment in self._in_segments():
+            counts[rows] += segment.vote_counts(take_rows(X, rows), n_jobs=n_jobs)
+            n_missing -= segment.n_blocks
+            rows = rows[~is_decided(counts[rows], rows, n_missing)]
+            if not len(rows):
+                break
+        return counts
+
+    def _in_segments(self) -> list[BlockEnsemble]:
+        """Return the blocks in their order, some of every partition at a time."""
+        if not self._segments:
+            ends = [0, *(round(share * self.n_blocks) for share in STOPS), self.n_blocks]
+            self._segments = [
+                self._segment(start, stop) for start, stop in itertools.pairwise(ends)
+            ]
+        return self._segments
+
+    def _segment(self, start: int, stop: int) -> BlockEnsemble:
+        segment = copy.copy(self)
+        segment.n_blocks = stop - start
+        segment._block_models = [
+            model
+            for number, model in enumerate(self._block_models)
+            if start <= number % self.n_blocks < stop
+        ]
+        segment._predictors = {}
+        return segment
 
     def block_votes(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.int32]:
         """Return what each block of the first partition votes: 1 for the second of two classes.

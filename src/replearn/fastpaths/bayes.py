@@ -30,6 +30,8 @@ EPSILON = float(np.finfo(float).eps)
 class GaussianPredictor(Predictor):
     """Gaussian naive Bayes models that vote together."""
 
+    stops_early = False
+
     def __init__(self, block_models: list[BlockModel]) -> None:
         # First classes of all binary models, then their second classes, then everybody else's.
         self.binary = [block_model for block_model in block_models if len(block_model.codes) == 2]

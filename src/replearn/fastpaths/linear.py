@@ -65,6 +65,8 @@ Form = tuple[NDArray[np.float64], NDArray[np.float64]]
 class LinearPredictor(Predictor):
     """Linear models that vote together."""
 
+    stops_early = False
+
     def __init__(self, block_models: list[BlockModel], forms: list[Form] | None = None) -> None:
         forms = forms or [_own_form(block_model.model) for block_model in block_models]
         self._first = block_models[0].model

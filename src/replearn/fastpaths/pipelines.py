@@ -195,6 +195,8 @@ class TermsPredictor(PipelinePredictor):
 class FoldedPredictor(TermsPredictor):
     """Pipelines folded into linear models of terms."""
 
+    stops_early = False
+
     def __init__(self, block_models: list[BlockModel], supported: list[Folded], soft: bool) -> None:
         super().__init__(block_models, supported, soft)
         self._linear = LinearPredictor(block_models, [self._spread(folded) for folded in supported])

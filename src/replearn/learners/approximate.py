@@ -33,7 +33,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         Probability that two models differ on more than gamma.
     gamma : float, default=0.1
         Share of the population on which two models may differ.
-    n_blocks, vote, threshold, classes, max_fits, law, width, n_partitions, block_size, \
+    n_blocks, vote, threshold, pos_label, classes, max_fits, law, width, n_partitions, block_size, \
     min_block, small_blocks, decimals, runs, alpha, beta, d, label_noise, heavy
         As in `PointwiseReplicableClassifier`; ``law=None`` is "uniform".
     max_point_mass : float, default=0.0
@@ -99,6 +99,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         n_blocks=None,
         vote="hard",
         threshold=None,
+        pos_label=None,
         classes=None,
         max_fits=None,
         law=None,
@@ -128,6 +129,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
             n_blocks=n_blocks,
             vote=vote,
             threshold=threshold,
+            pos_label=pos_label,
             classes=classes,
             max_fits=max_fits,
             law=law,

@@ -47,6 +47,7 @@ MIN_THRESHOLD = 1e-3
 TARGETS = ("recall", "specificity", "rate")
 """Shares that a threshold may be chosen for, of the rows of the second class, the first, all."""
 
+POS_LABEL_CONSTRAINTS = [Real, str, "boolean", None]
 THRESHOLD_CONSTRAINTS = [Interval(Real, 0, 1, closed="neither"), str, tuple, None]
 
 
@@ -230,7 +231,7 @@ class DecisionThresholdClassifier(FittedState, MetaEstimatorMixin, ClassifierMix
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict_proba"]), None],
         "threshold": THRESHOLD_CONSTRAINTS[:-1],
-        "pos_label": [Real, str, "boolean", None],
+        "pos_label": POS_LABEL_CONSTRAINTS,
     }
 
     def __init__(self, estimator=None, *, threshold=0.5, pos_label=None):
@@ -334,7 +335,9 @@ class DecisionThresholdClassifier(FittedState, MetaEstimatorMixin, ClassifierMix
 
 
 # -- thresholds of estimators that are wrapped by others -------------------------------------------
-def split_threshold(estimator: Any, threshold: Any, classes: NDArray[Any]) -> tuple[Any, Any]:
+def split_threshold(
+    estimator: Any, threshold: Any, classes: NDArray[Any], pos_label: Any = None
+) -> tuple[Any, Any]:
     """Return the base estimator without its decision threshold, and the threshold in force.
 
     The threshold is that of the parameter, or of a `DecisionThresholdClassifier` or
@@ -342,6 +345,8 @@ def split_threshold(estimator: Any, threshold: Any, classes: NDArray[Any]) -> tu
     is around the base estimator and is not taken over stays there.
     """
     base, own = _outer_threshold(estimator, classes)
+    if threshold is None and pos_label is not None:
+        raise ValueError(f"pos_label={pos_label!r} requires threshold, which is about that label.")
     if threshold is None:
         threshold = own
     elif own is not None:
@@ -367,6 +372,8 @@ def split_threshold(estimator: Any, threshold: Any, classes: NDArray[Any]) -> tu
             f"threshold={threshold!r} requires predict_proba, which {base!r} does not have: wrap "
             "it in CalibratedClassifierCV."
         )
+    if pos_label is not None:
+        threshold = threshold_of_label(threshold, pos_label, classes)
     return base, threshold
 
 
@@ -387,9 +394,11 @@ def _outer_threshold(estimator: Any, classes: NDArray[Any]) -> tuple[Any, Any]:
     return estimator.estimator, threshold
 
 
-def with_threshold(base: Any, threshold: Any) -> Any:
+def with_threshold(base: Any, threshold: Any, pos_label: Any = None) -> Any:
     """Return the base estimator with its decision threshold, as certificates name it."""
-    return base if threshold is None else DecisionThresholdClassifier(base, threshold=threshold)
+    if threshold is None:
+        return base
+    return DecisionThresholdClassifier(base, threshold=threshold, pos_label=pos_label)
 
 
 def block_estimator(base: Any, threshold: Any) -> Any:

@@ -20,6 +20,7 @@ from replearn.exceptions import UsefulnessWarning, warn_user
 from replearn.execution import RunContext, fit_in_context
 from replearn.guarantees import Certificate
 from replearn.learners.decision_threshold import (
+    POS_LABEL_CONSTRAINTS,
     THRESHOLD_CONSTRAINTS,
     fitted_threshold,
     split_threshold,
@@ -61,6 +62,7 @@ from replearn.learners.inputs import (
     checked_fit,
     with_base_tags,
 )
+from replearn.learners.reasons import check_style, reasons
 from replearn.tables import copy_rows
 
 DEFAULT_BAND = 0.1
@@ -107,6 +109,8 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         Decision threshold on the score, as in `DecisionThresholdClassifier`, for two classes and an
         estimator without ``margin``. None: that of the estimator, else that of the incumbent, if
         one of them is a classifier with a decision threshold; else 0.5.
+    pos_label : label, default=None
+        The label that ``threshold`` is about; None: ``classes_[1]``, the last of the sorted labels.
     band_unit : {"score", "standard_error"}, default="score"
         What ``band`` counts; standard errors of the point's new score require
         `ScoreReplicableClassifier` with two classes as estimator.
@@ -184,6 +188,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         "memory": [Interval(Real, 0, MAX_MEMORY, closed="both"), StrOptions({"all", "auto"})],
         "band": [Interval(Real, 0, None, closed="left"), None],
         "threshold": THRESHOLD_CONSTRAINTS,
+        "pos_label": POS_LABEL_CONSTRAINTS,
         "band_unit": [StrOptions({"score", "standard_error"})],
         "max_changes": [_SHARE, None],
         "max_negative_flips": [_SHARE, None],
@@ -200,6 +205,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         memory=0.5,
         band=None,
         threshold=None,
+        pos_label=None,
         band_unit="score",
         max_changes=None,
         max_negative_flips=None,
@@ -212,6 +218,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         self.memory = memory
         self.band = band
         self.threshold = threshold
+        self.pos_label = pos_label
         self.band_unit = band_unit
         self.max_changes = max_changes
         self.max_negative_flips = max_negative_flips
@@ -256,8 +263,9 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
             X = check_features(self, X, reset=True)
             base = base_estimator(self.estimator)
             self._check_options(base, classes)
-            if self.threshold is not None:
-                base = with_threshold(*split_threshold(base, self.threshold, classes))
+            if self.threshold is not None or self.pos_label is not None:
+                split = split_threshold(base, self.threshold, classes, self.pos_label)
+                base = with_threshold(*split)
             previous = chain_of(self.incumbent)
             if previous is not None:
                 names = getattr(self, "feature_names_in_", None)
@@ -453,22 +461,35 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         codes[moves.row[~made]] = before[moves.row[~made]]
         return self.classes_[codes]
 
-    def explain(self, X: Any, *, ids: Any = None) -> KeptExplanation:
+    def explain(
+        self, X: Any, *, ids: Any = None, style: str = "analyst", reference: Any = None
+    ) -> KeptExplanation:
         """Explain which predictions were kept, and how clear the evidence is.
 
         Parameters
         ----------
         X, ids
             As in ``predict``.
+        style : {"analyst", "plain"}, default="analyst"
+            "plain": for the person who gets the prediction.
+        reference : array-like or frame of shape (n_reference, n_features), default=None
+            Rows of other cases, for style "plain": names the features that spoke for the
+            prediction and against it, as in `PointwiseReplicableClassifier.explain`.
 
         Returns
         -------
         KeptExplanation
             Prints as sentences; ``frame()`` gives a table.
         """
+        check_style(style, reference)
         found, scale = self._replay(X, ids)
         before = found.remembered
         newest = self.chain_.newest
+        why = None
+        if reference is not None:
+            reference = check_features(self, reference, reset=False)
+            X = check_features(self, X, reset=False)
+            why = reasons(self.predict_proba, X, found.prediction, reference)
         return KeptExplanation(
             prediction=self.classes_[found.prediction],
             incumbent_prediction=self.classes_[np.maximum(before, 0)],
@@ -476,6 +497,8 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
             margin=margins(found.evidence, before),
             band=np.full(len(before), newest.band) * scale,
             unchanged_for=found.age,
+            plain=style == "plain",
+            reasons=why,
         )
 
     @available_if(_fitted_has("predict_proba"))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from replearn.learners.incumbent_rule import Floats
+from replearn.learners.reasons import Reasons
 from replearn.learners.results import InWords
 
 
@@ -33,6 +34,10 @@ class KeptExplanation(InWords):
         Half-width of the band, in the unit of the margin.
     unchanged_for : ndarray of int
         Retrainings since the prediction last changed, as far as the chain goes back.
+    plain : bool, default=False
+        Whether sentences are for the person who gets the prediction.
+    reasons : Reasons or None, default=None
+        Contributions of the features, where reference rows were given.
     """
 
     prediction: NDArray[Any]
@@ -41,6 +46,8 @@ class KeptExplanation(InWords):
     margin: Floats
     band: Floats
     unchanged_for: NDArray[np.intp]
+    plain: bool = False
+    reasons: Reasons | None = field(default=None, repr=False)
 
     @property
     def changed(self) -> NDArray[np.bool_]:
@@ -53,8 +60,38 @@ class KeptExplanation(InWords):
         agrees = self.new_prediction == self.incumbent_prediction
         return np.where(self.changed, "", np.where(agrees, "agreement", "band"))
 
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns by name, with the reasons as texts where they are known."""
+        reasons = {} if self.reasons is None else self.reasons.columns()
+        return super().columns() | reasons
+
     def sentences(self) -> Iterator[str]:
-        """Explain each point in one sentence."""
+        """Explain each point in a few sentences."""
+        return self._plain_sentences() if self.plain else self._analyst_sentences()
+
+    def _plain_sentences(self) -> Iterator[str]:
+        for row in range(len(self)):
+            why = [] if self.reasons is None else self.reasons.sentences(row)
+            parts = [f"The prediction is {self.prediction[row]!s}.", *why, self._firmness(row)]
+            yield " ".join(parts)
+
+    def _firmness(self, row: int) -> str:
+        """Say how near the decision is to another one, and what the last training did."""
+        if self.changed[row]:
+            return (
+                f"Before the last training it was {self.incumbent_prediction[row]!s}: the new data "
+                "speak clearly for the change."
+            )
+        if self.kept_because[row] == "band":
+            return (
+                f"It is close: the latest data lean to {self.new_prediction[row]!s}, but not "
+                "clearly, and a prediction changes only for clear evidence."
+            )
+        if self.margin[row] <= self.band[row]:
+            return "It is close, and would change only if new data spoke clearly for another one."
+        return "It is firm: earlier and latest data speak clearly for it."
+
+    def _analyst_sentences(self) -> Iterator[str]:
         reasons = self.kept_because
         for row in range(len(self)):
             old = self.incumbent_prediction[row]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,26 +51,12 @@ class PlainExplanation(InWords):
             return []
         if self.stage[row] == "heavy":
             return ["Earlier cases that are equal to this one had this outcome most often."]
-        compared = f"compared with {self.reasons.n_reference} other cases"
-        told = []
-        spoke_for = self.reasons.spoke_for(row)
-        spoke_against = self.reasons.spoke_against(row)
-        if spoke_for:
-            told.append(f"What spoke most for it, {compared}: {', '.join(spoke_for)}.")
-        else:
-            told.append(f"No single feature speaks for it, {compared}.")
-        if spoke_against:
-            told.append(f"What spoke most against it: {', '.join(spoke_against)}.")
-        return told
+        return self.reasons.sentences(row)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns by name, with the reasons as texts where they are known."""
-        found = super().columns()
-        if self.reasons is not None:
-            every = range(len(self))
-            found["for"] = _texts(self.reasons.spoke_for, every)
-            found["against"] = _texts(self.reasons.spoke_against, every)
-        return found
+        reasons = {} if self.reasons is None else self.reasons.columns()
+        return super().columns() | reasons
 
 
 def in_plain_words(
@@ -99,10 +85,6 @@ def in_plain_words(
         stage=explained.stage,
         reasons=why,
     )
-
-
-def _texts(named: Callable[[int], list[str]], rows: Iterable[int]) -> NDArray[Any]:
-    return np.array(["; ".join(named(row)) for row in rows], dtype=object)
 
 
 def _word(same: float) -> str:

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import bind_estimator, copy_conditions, sample_conditions
+from replearn.binding import bind_estimator
 from replearn.bounds import ThresholdLaw
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import BlockEnsemble, RunContext
 from replearn.guarantees import Plan, PlanRequest, plan_votes
 from replearn.heavy import HeavyPoints
 from replearn.learners.decision_threshold import (
+    POS_LABEL_CONSTRAINTS,
     THRESHOLD_CONSTRAINTS,
     block_estimator,
     block_thresholds,
@@ -49,14 +50,13 @@ from replearn.learners.planning import (
     key_of_blocks,
     plan_in_force,
     plan_request,
-    planned_rows,
     requested_classes,
     warn_if_blocks_cannot_learn,
 )
 from replearn.learners.predictions import VotePredictions
 from replearn.learners.single_fit import n_rows_tried, with_single_fit
 from replearn.learners.small_data import warn_if_votes_are_few
-from replearn.learners.training import train_blocks
+from replearn.learners.training import RowSource, train_blocks
 from replearn.learners.usefulness import warn_if_useless
 from replearn.learners.vote import FittedVote, heavy_points, measure_votes, partition_variance
 from replearn.randomness import SharedKey, read_once
@@ -86,6 +86,8 @@ class PointwiseReplicableClassifier(VotePredictions):
         ``"prevalence"``, ``"recall=0.8"`` or ``"rate=0.3"``, as in `DecisionThresholdClassifier`.
         Each block votes by it; what depends on the data is chosen in each block. None: that of
         a ``FixedThresholdClassifier`` around the base estimator, or none.
+    pos_label : label, default=None
+        The label that ``threshold`` is about; None: ``classes_[1]``, the last of the sorted labels.
     classes : array-like, default=None
         The labels. None: those in ``y``; give them when two labs may not both see a rare one.
     max_fits : int, default=None
@@ -206,6 +208,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         "n_blocks": [Interval(Integral, 1, None, closed="left"), None],
         "vote": [StrOptions({"hard", "soft"})],
         "threshold": THRESHOLD_CONSTRAINTS,
+        "pos_label": POS_LABEL_CONSTRAINTS,
         "classes": ["array-like", None],
         "max_fits": [Interval(Integral, 1, None, closed="left"), None],
         "law": [StrOptions({"arcsine", "uniform", "optimal"}), ThresholdLaw, None],
@@ -237,6 +240,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         n_blocks=None,
         vote="hard",
         threshold=None,
+        pos_label=None,
         classes=None,
         max_fits=None,
         law=None,
@@ -264,6 +268,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         self.n_blocks = n_blocks
         self.vote = vote
         self.threshold = threshold
+        self.pos_label = pos_label
         self.classes = classes
         self.max_fits = max_fits
         self.law = law
@@ -315,56 +320,60 @@ class PointwiseReplicableClassifier(VotePredictions):
         """
         with all_or_nothing(self):
             X = check_features(self, X, reset=True)
-            key = self._key_for_fit()
-            request = plan_request(self)
-            given, classes = check_sample(X, y, groups, requested_classes(self))
-            base, threshold = split_threshold(
-                base_estimator(self.estimator), self.threshold, classes
-            )
-            check_base(base, request.vote)
-            failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
-
-            # Plan: from the parameters and the number of rows, never from the data.
-            plan = plan_in_force(self, request, given, classes)
-            single = block_estimator(base, threshold)
-            base = base_for_blocks(base, plan)
-            named = with_threshold(base, threshold)
-            fingerprint = bind_estimator(named)
-            own = key_of_blocks(key, given, plan)
-            sample = planned_rows(own, given, plan)
-
-            # Train: disjoint blocks of equal size, one base estimator on each.
-            run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
-            warned = warn_if_blocks_cannot_learn(plan, base)
-            warn_if_votes_are_few(plan, given, classes, base)
-            trained = block_estimator(base, threshold)
-            blocks = train_blocks(sample, plan, own, trained, **run)
-            warned = warned or blocks.warn_if_constant(base)
-
-            # Vote. Points with enough labels of their own are heavy.
-            # theorem: decision-threshold (a block's threshold depends on that block alone)
-            models, thresholds = block_thresholds(
-                blocks.estimators, threshold, blocks.positive_shares
-            )
-            self._set_ensemble(plan, classes, models, thresholds, blocks.probe_rows)
-            self.heavy_ = heavy_points(sample, classes, plan.vote_design, key)
-
-            # Certify: the promise of the plan, for this key and this base estimator.
-            if plan.certified:
-                failed += blocks.failed_conditions(trained, fingerprint)
-            schema = describe_blocks(blocks, base)
-            identity = identity_of(key, named, fingerprint, classes, given.n, failed, schema)
-            self.certificate_ = certify_plan(plan, identity, blocks.points, sample)
-            self._dtype = float_precision(X)
-            n_tried = n_rows_tried(len(sample.codes), check_price=self.check_price)
-            self.usefulness_ = measure_votes(self._vote(), blocks, n_tried)
-            if self.check_price:
-                self.usefulness_ = with_single_fit(
-                    self.usefulness_, blocks, single, threshold, classes, own
-                )
-            if not warned:
-                warn_if_useless(self.usefulness_, base)
+            sample, classes = check_sample(X, y, groups, requested_classes(self))
+            self._fit_rows(sample, classes, context)
         return self
+
+    def _fit_rows(
+        self, given: RowSource, classes: NDArray[Any], context: RunContext | None = None
+    ) -> None:
+        """Plan, train, vote and certify: the same for rows in memory and in files."""
+        key = self._key_for_fit()
+        request = plan_request(self)
+        base, threshold = split_threshold(
+            base_estimator(self.estimator), self.threshold, classes, self.pos_label
+        )
+        check_base(base, request.vote)
+        failed = given.failed_conditions()
+
+        # Plan: from the parameters and the number of rows, never from the data.
+        plan = plan_in_force(self, request, given, classes)
+        single = block_estimator(base, threshold)
+        base = base_for_blocks(base, plan)
+        named = with_threshold(base, threshold)
+        fingerprint = bind_estimator(named)
+        own = key_of_blocks(key, given, plan)
+        sample = given.planned(own, plan)
+
+        # Train: disjoint blocks of equal size, one base estimator on each.
+        run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
+        warned = warn_if_blocks_cannot_learn(plan, base)
+        warn_if_votes_are_few(plan, given.class_counts, classes, base)
+        trained = block_estimator(base, threshold)
+        blocks = train_blocks(sample, plan, own, trained, **run)
+        warned = warned or blocks.warn_if_constant(base)
+
+        # Vote. Points with enough labels of their own are heavy.
+        # theorem: decision-threshold (a block's threshold depends on that block alone)
+        models, thresholds = block_thresholds(blocks.estimators, threshold, blocks.positive_shares)
+        self._set_ensemble(plan, classes, models, thresholds, blocks.probe_rows)
+        self.heavy_ = heavy_points(sample, classes, plan.vote_design, key)
+
+        # Certify: the promise of the plan, for this key and this base estimator.
+        if plan.certified:
+            failed += blocks.failed_conditions(trained, fingerprint)
+        schema = describe_blocks(blocks, base)
+        identity = identity_of(key, named, fingerprint, classes, given.n, failed, schema)
+        self.certificate_ = certify_plan(plan, identity, blocks)
+        self._dtype = float_precision(blocks.probe_rows)
+        n_tried = n_rows_tried(sample.n_rows, check_price=self.check_price)
+        self.usefulness_ = measure_votes(self._vote(), blocks, n_tried)
+        if self.check_price:
+            self.usefulness_ = with_single_fit(
+                self.usefulness_, blocks, single, threshold, classes, own
+            )
+        if not warned:
+            warn_if_useless(self.usefulness_, base)
 
     def _set_ensemble(
         self,
@@ -423,10 +432,8 @@ class PointwiseReplicableClassifier(VotePredictions):
         with read_once(X):
             vote = self._vote()
             X = check_features(self, X, reset=False)
-            votes, thresholds = vote.votes_and_noise(X, ids)
             # theorem: pointwise-threshold (1 iff the threshold is below the law's value)
-            codes = vote.rule_for(X).predictions(votes, thresholds)
-        return self.classes_[codes]
+            return self.classes_[vote.predictions(X, ids)]
 
     def _vote(self) -> FittedVote:
         """Return the blocks, plan and key of the last fit, ready to vote."""

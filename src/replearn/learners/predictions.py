@@ -13,14 +13,12 @@ from replearn.guarantees import BlockVotes
 from replearn.learners.fitted_state import FittedState
 from replearn.learners.inputs import check_features
 from replearn.learners.plain_words import PlainExplanation, in_plain_words
-from replearn.learners.reasons import reasons
+from replearn.learners.reasons import check_style, reasons
 from replearn.learners.results import ClassExplanation, Explanation, FlipRate, explanation
 from replearn.randomness import HoldsKey
-from replearn.records import check_choice, check_fraction
+from replearn.records import check_fraction
 
 Floats = NDArray[np.float64]
-
-STYLES = ("analyst", "plain")
 
 
 class KeyedPredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -157,9 +155,7 @@ class KeyedPredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixi
         Explanation
             Prints as sentences; ``frame()`` gives a table.
         """
-        check_choice("style", style, STYLES)
-        if reference is not None and style != "plain":
-            raise ValueError(f'reference requires style="plain", got style={style!r}.')
+        check_style(style, reference)
         vote = self._vote()
         X = check_features(self, X, reset=False)
         rule = vote.rule_for(X)

@@ -15,9 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.records import check_choice
 from replearn.tables import exchange_column, is_nan, n_rows, take_rows
 
 Floats = NDArray[np.float64]
+
+STYLES = ("analyst", "plain")
 
 MAX_REFERENCE = 100
 """Reference rows that are used, evenly spaced; each takes a prediction per feature and row."""
@@ -57,6 +60,27 @@ class Reasons:
         """Return the features that speak most against it."""
         return self._named(row, -self.contributions[row])
 
+    def sentences(self, row: int) -> list[str]:
+        """Name the features that speak for the prediction, and those that speak against it."""
+        compared = f"compared with {self.n_reference} other cases"
+        spoke_for = self.spoke_for(row)
+        spoke_against = self.spoke_against(row)
+        sentences = [f"No single feature speaks for it, {compared}."]
+        if spoke_for:
+            sentences = [f"What spoke most for it, {compared}: {', '.join(spoke_for)}."]
+        if spoke_against:
+            sentences.append(f"What spoke most against it: {', '.join(spoke_against)}.")
+        return sentences
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the reasons of each row as texts, in two columns."""
+        every = range(len(self.contributions))
+        texts = {
+            "for": ["; ".join(self.spoke_for(row)) for row in every],
+            "against": ["; ".join(self.spoke_against(row)) for row in every],
+        }
+        return {name: np.array(column, dtype=object) for name, column in texts.items()}
+
     def _named(self, row: int, weights: Floats) -> list[str]:
         order = np.argsort(-weights, kind="stable")[:MAX_NAMED]
         return [
@@ -64,6 +88,13 @@ class Reasons:
             for column in order
             if weights[column] >= MIN_CONTRIBUTION
         ]
+
+
+def check_style(style: str, reference: Any) -> None:
+    """Raise if a style of explanations is none, or has no use for reference rows."""
+    check_choice("style", style, STYLES)
+    if reference is not None and style != "plain":
+        raise ValueError(f'reference requires style="plain", got style={style!r}.')
 
 
 def reasons(

@@ -16,12 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import bind_estimator, copy_conditions, sample_conditions
+from replearn.binding import bind_estimator
 from replearn.bounds import score_half_width
 from replearn.compat import HasMethods, Interval
 from replearn.execution import BlockEnsemble, RunContext
 from replearn.guarantees import MIN_BLOCKS, Certificate, Plan
 from replearn.learners.decision_threshold import (
+    POS_LABEL_CONSTRAINTS,
     THRESHOLD_CONSTRAINTS,
     block_estimator,
     split_threshold,
@@ -43,7 +44,6 @@ from replearn.learners.planning import (
     check_sample,
     describe_blocks,
     identity_of,
-    planned_rows,
 )
 from replearn.learners.predictions import KeyedPredictions
 from replearn.learners.score_curve import (
@@ -87,6 +87,8 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         ``"prevalence"``, ``"recall=0.8"`` or ``"rate=0.3"``, as in `DecisionThresholdClassifier`.
         Targets are reached in each block, and the thresholds of the blocks are averaged. None:
         that of a ``FixedThresholdClassifier`` around the base estimator, or 0.5.
+    pos_label : label, default=None
+        The label that ``threshold`` is about; None: ``classes_[1]``, the last of the sorted labels.
     n_blocks : int, default=None
         Blocks of one partition, at least 3; None: 24, or 8 from ``rho=0.2`` and 10,000 rows on;
         fewer below 80 rows in each, or what the estimator needs (four ``min_samples_leaf``).
@@ -168,6 +170,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         "estimator": [HasMethods(["fit"]), None],
         "rho": [Interval(Real, 0, 1, closed="right")],
         "threshold": THRESHOLD_CONSTRAINTS,
+        "pos_label": POS_LABEL_CONSTRAINTS,
         "n_blocks": [Interval(Integral, MIN_BLOCKS, None, closed="left"), None],
         "n_partitions": [Interval(Integral, 1, None, closed="left"), None],
         "standard_error": [Interval(Real, 0, 1, closed="neither"), tuple, None],
@@ -186,6 +189,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         *,
         rho=0.1,
         threshold=None,
+        pos_label=None,
         n_blocks=None,
         n_partitions=None,
         standard_error=None,
@@ -200,6 +204,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         self.estimator = estimator
         self.rho = rho
         self.threshold = threshold
+        self.pos_label = pos_label
         self.n_blocks = n_blocks
         self.n_partitions = n_partitions
         self.standard_error = standard_error
@@ -250,12 +255,12 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             trained = block_estimator(base, threshold)
             fingerprint = bind_estimator(trained)
             given = given._replace(params=self._params_of_rows(fit_params, len(given.codes)))
-            failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
+            failed = given.failed_conditions()
 
             # Train: two dozen disjoint blocks, or fewer in a few ways.
             params = self._in_force()
             cut = cut_for(given, params, self._n_planned(given.n, given.unit))
-            sample = planned_rows(key, given, cut)
+            sample = given.planned(key, cut)
             warn_if_scores_are_few(cut.n_blocks, params.rho, given, classes, base)
             run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
             blocks = train_blocks(sample, cut, key, trained, **run)
@@ -267,7 +272,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             self.estimators_ = chosen.estimators
             self.threshold_ = chosen.threshold
             self._ensemble = self._make_ensemble(n_classes)
-            curve = self._curve(sample, blocks.rows, cut, chosen.standard_error)
+            curve = self._curve(sample, blocks.cut.rows, cut, chosen.standard_error)
             self.error_curve_ = (curve.level, curve.power)
 
             if not sample.params:
@@ -280,7 +285,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             )
             self.classes_ = classes
             self._dtype = float_precision(X)
-            n_tried = n_rows_tried(len(sample.codes), check_price=self.check_price)
+            n_tried = n_rows_tried(sample.n_rows, check_price=self.check_price)
             self.usefulness_ = measure_scores(self._vote(), blocks, classes, n_tried)
             if self.check_price:
                 self.usefulness_ = with_single_fit(
@@ -331,7 +336,9 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
 
     def _split_threshold(self, classes: NDArray[Any]) -> tuple[Any, Any]:
         """Return the base estimator and its decision threshold, 0.5 by default."""
-        base, threshold = split_threshold(base_estimator(self.estimator), self.threshold, classes)
+        base, threshold = split_threshold(
+            base_estimator(self.estimator), self.threshold, classes, self.pos_label
+        )
         if isinstance(base, FixedThresholdClassifier | TunedThresholdClassifierCV):
             raise ValueError(
                 f"estimator={base!r}: the threshold of {type(base).__name__} would not be used, "

@@ -34,14 +34,13 @@ from replearn.bounds import (
 )
 from replearn.execution import MIN_ROWS_PER_TASK, BlockEnsemble, side_by_side
 from replearn.guarantees import Design
-from replearn.heavy import HeavyPoints, fit_heavy, with_flips
+from replearn.heavy import HeavyPoints, with_flips
 from replearn.learners.heavy_rule import HeavyRule
 from replearn.learners.inputs import Precision, keyed_points
 from replearn.learners.rule import Decision, decide_among_many, decide_between_two
 from replearn.learners.training import TrainedBlocks
 from replearn.learners.usefulness import (
     Usefulness,
-    rows_of_first_blocks,
     usefulness,
     without_own_block,
 )
@@ -101,6 +100,19 @@ class FittedVote:
         points = self._points(X, ids)
         return side_by_side(lambda: self.votes(X), lambda: self.rule.noise(self.key, points))
 
+    def predictions(self, X: Any, ids: Any = None) -> NDArray[np.intp]:
+        """Return the code of each prediction; blocks that cannot change it need not vote.
+
+        With more classes all blocks vote: votes for a third one move the leader against its rival.
+        """
+        rule = self.rule
+        if isinstance(rule, ThresholdRule) and rule.counts_votes and self.panel.stops_early(X):
+            noise = self.noise(X, ids)
+            votes: NDArray[Any] = rule.votes_until_decided(self.panel, X, noise, self.n_jobs)
+        else:
+            votes, noise = self.votes_and_noise(X, ids)
+        return self.rule_for(X).predictions(votes, noise)
+
     def _points(self, X: Any, ids: Any) -> Points:
         return keyed_points(X, ids, self.design.decimals, self.precision)
 
@@ -119,6 +131,31 @@ class ThresholdRule:
     def votes(self, panel: BlockEnsemble, X: Any, n_jobs: int | None) -> NDArray[Any]:
         """Votes for class 1 in each partition, (n, partitions); mean scores when soft."""
         return _voting_method(panel, self.design)(X, n_jobs=n_jobs)
+
+    @property
+    def counts_votes(self) -> bool:
+        """Whether votes are whole numbers, so that it is known which sums are still possible."""
+        return self.design.vote == "hard"
+
+    def votes_until_decided(
+        self, panel: BlockEnsemble, X: Any, noise: Floats, n_jobs: int | None
+    ) -> NDArray[np.int32]:
+        """Return votes that give the predictions of all votes, from as few blocks as needed.
+
+        Each missing vote adds 0 or 1 to the votes of its partition, and the law rises: the mean of
+        G in the end lies between its value without any of them and its value with all of them. If
+        the point's threshold is on the same side of both, the prediction is decided.
+        """
+        n_partitions = self.design.n_partitions
+
+        def is_decided(
+            votes: NDArray[np.int32], rows: NDArray[np.intp], n_missing: int
+        ) -> NDArray[np.bool_]:
+            least = below_law(noise[rows], self._response_sums(votes), n_partitions)
+            most = below_law(noise[rows], self._response_sums(votes + n_missing), n_partitions)
+            return np.asarray(least == most)
+
+        return panel.votes_until_decided(X, is_decided, n_jobs=n_jobs)
 
     def noise(self, key: SharedKey, points: Points) -> Floats:
         """Return each point's threshold, uniform in [0, 1)."""
@@ -280,7 +317,8 @@ def heavy_points(sample: Any, classes: Any, design: Design, key: SharedKey) -> H
     """Find and label the points that occur often, if the plan treats them apart."""
     if design.heavy is None:
         return None
-    return fit_heavy(sample.X, sample.codes, classes, design.heavy, key, design.decimals)
+    found: HeavyPoints = sample.heavy_points(classes, design.heavy, key, design.decimals)
+    return found
 
 
 def partition_variance(
@@ -310,8 +348,7 @@ def measure_votes(vote: FittedVote, blocks: TrainedBlocks, n_tried: int) -> Usef
     design = vote.design
     if design.n_blocks < 2 or len(vote.classes) < 2:
         return None
-    rows, owners = rows_of_first_blocks(blocks.first_partition, n_tried)
-    X = take_rows(blocks.sample.X, rows)
+    X, codes, owners = blocks.cut.first_rows(n_tried)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # predictions will show them
         try:
@@ -328,7 +365,7 @@ def measure_votes(vote: FittedVote, blocks: TrainedBlocks, n_tried: int) -> Usef
     votes = np.repeat(vote.rule.votes_of_shares(shares)[:, np.newaxis], design.n_partitions, axis=1)
     predicted = vote.rule.predictions(votes, noise)
     hard = design.vote == "hard"
-    return usefulness(predicted, shares, blocks.sample.codes[rows], vote.classes, hard=hard)
+    return usefulness(predicted, shares, codes, vote.classes, hard=hard)
 
 
 def _class_totals(vote: FittedVote, start: int, stop: int, X: Any) -> Floats:

@@ -1,8 +1,10 @@
 """Which objects a packed model may hold, as what state, and how they are built again.
 
 A closed list: a name that is not on it is an error, so that loading builds nothing of the
-file's choosing. What holds indices that compiled code follows is checked before it is built; the
-rest of a tree is checked where it is loaded (`replearn.persistence._trust`).
+file's choosing. Models of other packages (`replearn.persistence._native_types`) are on it, but are
+built only if they are trusted by name. What holds indices that compiled code follows is checked
+before it is built; the rest of a tree is checked where it is loaded
+(`replearn.persistence._trust`).
 """
 
 from __future__ import annotations
@@ -18,6 +20,12 @@ from sklearn.utils import check_array
 
 from replearn import compat
 from replearn.persistence._container import ModelFileError
+from replearn.persistence._native_types import (
+    NATIVE_TYPES,
+    build_native,
+    native_name,
+    take_native,
+)
 
 State = dict[str, Any]
 
@@ -197,6 +205,8 @@ def kind_named(name: str) -> Kind:
         return _plain(getattr(importlib.import_module(_HOMES[name]), name))
     if name in _OTHERS:
         return _OTHERS[name]()
+    if name in NATIVE_TYPES:
+        return Kind(take_native, partial(build_native, name))
     raise ModelFileError(f"{name!r} is no part of a model that is known here.")
 
 
@@ -218,6 +228,6 @@ def name_of(kind: type) -> str | None:
             kind.__name__ if getattr(importlib.import_module(home), kind.__name__) is kind else None
         )
     if not kind.__module__.startswith("sklearn."):
-        return None
+        return native_name(kind)
     internals = compat.packed_internals().items()
     return next((name for name, known in internals if known is kind), None)

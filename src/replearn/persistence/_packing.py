@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from replearn.persistence._archive import entries_of, read_entry
 from replearn.persistence._budget import Budget
 from replearn.persistence._container import ModelFileError
+from replearn.persistence._native_types import NATIVE_TYPES
 from replearn.persistence._packed_types import kind_named, name_of
 
 Column = dict[str, Any]
@@ -45,12 +47,44 @@ def pack_values(values: list[Any]) -> bytes:
     return buffer.getvalue()
 
 
-def unpack_values(data: bytes, budget: Budget | None = None) -> list[Any]:
+def unpack_values(
+    data: bytes, budget: Budget | None = None, trusted_types: Sequence[str] = ()
+) -> list[Any]:
     """Read what `pack_values` has written; whatever it would not have written raises."""
+    budget = Budget("the archive", len(data)) if budget is None else budget
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        reader = _Reader(archive, Budget("the archive", len(data)) if budget is None else budget)
+        reader = _Reader(archive, budget, trusted_types)
         structure = reader.structure()
         return reader.column(structure["column"], structure["length"])
+
+
+def native_types(data: bytes) -> set[str]:
+    """Return the types of an archive that are written in formats of other packages."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        left = [json.loads(archive.read(_STRUCTURE))]
+    found = set()
+    while left:
+        part = left.pop()
+        if isinstance(part, list):
+            left += part
+        elif isinstance(part, dict):
+            left += part.values()
+            if part.get("type") in NATIVE_TYPES:
+                found.add(part["type"])
+    return found
+
+
+def refuse_untrusted(types: Iterable[str], name: str) -> None:
+    """Raise if there are types that are not trusted."""
+    unknown = sorted(types)
+    if unknown:
+        raise ModelFileError(
+            f"{name} contains types that are not trusted: {', '.join(unknown)}. They may "
+            "run code, or compiled code that does not check the state it was given. If you know "
+            "where the file comes from and what these types do, name them: "
+            f"trusted_types={unknown!r} in Python, --trust TYPE on the command line, the "
+            "environment variable REPLEARN_TRUSTED_TYPES for MLflow."
+        )
 
 
 class _Writer:
@@ -192,8 +226,11 @@ def _joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
 class _Reader:
     """Read columns back; everything is counted before it is built."""
 
-    def __init__(self, archive: zipfile.ZipFile, budget: Budget) -> None:
+    def __init__(
+        self, archive: zipfile.ZipFile, budget: Budget, trusted_types: Sequence[str]
+    ) -> None:
         self._archive = archive
+        self._trusted_types = frozenset(trusted_types)
         self._entries = entries_of(archive)
         self._budget = budget
 
@@ -284,7 +321,10 @@ class _Reader:
         return [dict(zip(names, row, strict=True)) for row in rows]
 
     def _read_built(self, column: Column, length: int) -> list[Any]:
-        build = kind_named(column["type"]).build
+        name = column["type"]
+        if name in NATIVE_TYPES and name not in self._trusted_types:
+            refuse_untrusted([name], self._budget.name)
+        build = kind_named(name).build
         return [build(state) for state in self._read_dicts(column, length)]
 
     def _cells(self, index: Column, length: int) -> NDArray[Any]:

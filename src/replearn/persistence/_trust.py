@@ -25,7 +25,13 @@ from replearn.compat import shared_base
 from replearn.persistence._budget import Budget
 from replearn.persistence._container import PACKED, SKOPS, ModelFileError, Parts
 from replearn.persistence._packed_types import is_array_check
-from replearn.persistence._packing import NotPackedError, pack_values, unpack_values
+from replearn.persistence._packing import (
+    NotPackedError,
+    native_types,
+    pack_values,
+    refuse_untrusted,
+    unpack_values,
+)
 from replearn.persistence._parts import OWN_TYPES, children, type_name
 from replearn.persistence._skops_archive import check_skops_archive
 from replearn.persistence._skops_types import unvalidated_types
@@ -128,36 +134,29 @@ def load_trusted(
 
 
 def _read_packed(models: bytes, trusted_types: Sequence[str], budget: Budget) -> Any:
-    [state] = unpack_values(models, budget)
+    [state] = unpack_values(models, budget, trusted_types)
     return state
 
 
 def _read_skops(models: bytes, trusted_types: Sequence[str], budget: Budget) -> Any:
     skops_io = _skops_io()
     check_skops_archive(models, budget)
-    check_types(models, trusted_types, budget.name)
+    check_types({SKOPS: models}, trusted_types, budget.name)
     return skops_io.loads(models, trusted=[*TRUSTED_TYPES, *trusted_types])
 
 
 def untrusted_types(models: Parts) -> set[str]:
     """Return the names of the types that `load` trusts only by name."""
+    native = native_types(models[PACKED]) if PACKED in models else set()
     if SKOPS not in models:
-        return set()
+        return native
     untrusted = set(_skops_io().get_untrusted_types(data=models[SKOPS])) - set(TRUSTED_TYPES)
-    return untrusted | unvalidated_types(models[SKOPS])
+    return native | untrusted | unvalidated_types(models[SKOPS])
 
 
-def check_types(models: bytes, trusted_types: Sequence[str], name: str) -> None:
+def check_types(models: Parts, trusted_types: Sequence[str], name: str) -> None:
     """Raise if a state has types that are not trusted; nothing is built."""
-    unknown = untrusted_types({SKOPS: models}) - set(trusted_types)
-    if unknown:
-        raise ModelFileError(
-            f"{name} contains types that are not trusted: {', '.join(sorted(unknown))}. They may "
-            "run code, or compiled code that does not check the state it was given. If you know "
-            "where the file comes from and what these types do, name them: "
-            f"trusted_types={sorted(unknown)!r} in Python, --trust TYPE on the command line, the "
-            "environment variable REPLEARN_TRUSTED_TYPES for MLflow."
-        )
+    refuse_untrusted(untrusted_types(models) - set(trusted_types), name)
 
 
 def check_trees(state: Any, name: str) -> None:
