@@ -61,6 +61,12 @@ BINDING = [
         "tests/guarantees/test_block_votes.py::test_labs_that_share_everything_are_comparable",
     ),
     _m(
+        "votes of samples that may share rows taken as evidence",
+        "replearn.guarantees.points.has_unique_rows",
+        body("return True"),
+        "tests/guarantees/test_block_votes.py::test_rows_that_may_occur_in_both_samples_prove_nothing",
+    ),
+    _m(
         "votes on rows of one run only taken as evidence",
         "replearn.guarantees.block_votes.compare_votes",
         condition("len(A) < len(B)", "False"),

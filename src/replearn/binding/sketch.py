@@ -125,6 +125,8 @@ def _others(words: NDArray[np.uint64], kinds: NDArray[np.uint8]) -> NDArray[np.u
 
 def _levels(numbers: NDArray[np.float64], words: NDArray[np.uint64], least: int) -> dict[str, int]:
     """Return digests and counts of the values that occur often, numbers from a sorted array."""
+    if len(numbers) + len(words) == 0:  # most columns: no number occurs twice
+        return {}
     often = _often(numbers, least) + _often(np.sort(words), least)
     often.sort(key=lambda pair: -pair[1])
     return {_value_digest(value): count for value, count in often[:MAX_LEVELS]}

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from replearn.guarantees.block_votes import BlockVotes, compare_votes
-from replearn.guarantees.points import compare_points
+from replearn.guarantees.points import compare_points, has_unique_rows
 from replearn.guarantees.probe import Probe, compare_probes
 from replearn.guarantees.steps import Identity
 from replearn.guarantees.tasks import guarantee
@@ -95,8 +95,9 @@ def compare(
         unverified = ()
     estimators, versions, remarks = _compare_estimators(mine, yours)
     if votes is not None:
-        vote_differences, vote_remarks = _compare_votes(here, there, votes)
+        vote_differences, vote_unknowns, vote_remarks = _compare_votes(here, there, votes)
         estimators = estimators + vote_differences
+        unknowns = unknowns + vote_unknowns
         remarks = remarks + vote_remarks
     for side, identity in (("here", mine), ("there", yours)):
         unknowns += tuple(f"not bound {side}: {text}" for text in identity.unbound)
@@ -113,13 +114,23 @@ Texts = tuple[str, ...]
 
 def _compare_votes(
     here: "Certificate", there: "Certificate", votes: tuple[BlockVotes, BlockVotes]
-) -> tuple[Texts, Texts]:
-    """Test the votes of two runs, if they belong to these certificates."""
+) -> tuple[Texts, Texts, Texts]:
+    """Test the votes of two runs, if they belong to these certificates.
+
+    Returns differences, unknowns and remarks. Equal rows of two samples are cut by one hash, so
+    that their blocks depend on each other: then the level of the test is not proved.
+    """
     sides = zip(("here", "there"), (here, there), votes, strict=True)
     strange = [side for side, run, own in sides if own.certificate != run.digest]
     if strange:
-        return tuple(f"votes: those {side} belong to another certificate" for side in strange), ()
-    return compare_votes(*votes)
+        texts = tuple(f"votes: those {side} belong to another certificate" for side in strange)
+        return texts, (), ()
+    differences, remarks = compare_votes(*votes)
+    # theorem: same-votes, section "Assumptions"
+    if not differences or has_unique_rows(here.identity.schema):
+        return differences, (), remarks
+    reason = ", but rows may occur in both samples, and then the test proves nothing"
+    return (), tuple(f"{text}{reason}" for text in differences), ()
 
 
 def _compare_estimators(mine: Identity, yours: Identity) -> tuple[Texts, Texts, Texts]:

@@ -67,6 +67,23 @@ def compare_points(here: dict[str, Any] | None, there: dict[str, Any] | None) ->
     return _compare_sketches(here, there)
 
 
+def has_unique_rows(schema: dict[str, Any] | None) -> bool:
+    """Whether a sketch shows a column of unrounded numbers, in which hardly two cells are equal.
+
+    >>> column = {"kinds": {"number": 500}, "steps": {"numbers of 8 decimals": 3}}
+    >>> has_unique_rows({"rows": 500, "sketch": [column]}), has_unique_rows(None)
+    (True, False)
+    """
+    if not schema:
+        return False
+    looked_at = min(schema["rows"], ROUNDED_ROWS)
+    return any(
+        2 * column["kinds"].get("number", 0) > schema["rows"]
+        and 2 * column["steps"].get(SHORT, looked_at) < looked_at
+        for column in schema["sketch"]
+    )
+
+
 def _compare_sketches(here: dict[str, Any], there: dict[str, Any]) -> PointsCompared:
     pairs = list(zip(here["sketch"], there["sketch"], strict=False))
     width = _Width(here, there)
