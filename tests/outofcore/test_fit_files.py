@@ -77,10 +77,11 @@ SETTINGS = {
     ),
     "soft": lambda: learner(vote="soft"),
     "masses": lambda: learner(d=4, alpha=0.2, beta=0.1),
+    "prevalence": lambda: learner(threshold="prevalence", n_partitions=2),
 }
 
 
-LONG = set(SETTINGS) - {"several partitions", "seeds", "surplus and decimals"}
+LONG = set(SETTINGS) - {"several partitions", "seeds", "surplus and decimals", "prevalence"}
 
 
 def some_long(names, long):
@@ -387,3 +388,10 @@ def test_a_wide_table_is_sketched_alike(tmp_path):
     )
     kept, X = from_memory(learner(max_fits=10), frame)
     assert_same(read, kept, X)
+
+
+def test_targets_are_not_chosen_from_files(frame, tmp_path):
+    with pytest.raises(ValueError, match=r"'recall=0.8' is not supported for a fit from files"):
+        fit_files(learner(threshold="recall=0.8"), write(frame, tmp_path), "y")
+    with pytest.raises(ValueError, match=r"check_price=True is not supported"):
+        fit_files(learner(check_price=True), write(frame, tmp_path), "y")

@@ -199,10 +199,11 @@ class _Fit:
         base, threshold = split_threshold(
             base_estimator(estimator.estimator), estimator.threshold, classes, estimator.pos_label
         )
-        if threshold is not None and known_threshold(threshold) is None:
+        is_known = threshold in (None, "prevalence") or known_threshold(threshold) is not None
+        if not is_known:
             raise ValueError(
-                f"threshold={threshold!r} is not supported for a fit from files: use a number, or "
-                "costs such as (1, 5)."
+                f"threshold={threshold!r} is not supported for a fit from files: use a number, "
+                "costs such as (1, 5), or 'prevalence'."
             )
         check_base(base, request.vote)
         job.table = replace(job.table, classes=tuple(classes.tolist()))
@@ -216,7 +217,7 @@ class _Fit:
 
         # Cut and train: the rows of one partition after another are written block by block.
         earlier = job.earlier_order(key, self.n, plan)
-        models = self._partitions(plan, key, clone(base), fingerprint, earlier)
+        models, shares = self._partitions(plan, key, clone(base), fingerprint, earlier)
         first = read_kept(job.table, FIRST)
         probes = slice_rows(first.X, 0, PROBES)
         label_counts, failed = self._seen(plan, earlier, first)
@@ -226,7 +227,7 @@ class _Fit:
                 warn_of_constant(constant, base, plan.n_blocks, plan.block_size)
 
         # Vote, and certify.
-        models, thresholds = block_thresholds(models, threshold, ())
+        models, thresholds = block_thresholds(models, threshold, shares)
         estimator._set_ensemble(plan, classes, models, thresholds, probes)
         estimator.heavy_ = self._heavy(plan, key, classes, earlier)
         if plan.certified:
@@ -249,8 +250,11 @@ class _Fit:
 
     def _partitions(
         self, plan: Plan, key: SharedKey, base: Any, fingerprint: Fingerprint, earlier: Order | None
-    ) -> list[Any]:
-        """Train the blocks of all partitions; the rows of each are removed when it is done."""
+    ) -> tuple[list[Any], list[float]]:
+        """Train the blocks of all partitions; the rows of each are removed when it is done.
+
+        Returns the models, and the share of the second class among the rows of each.
+        """
         orders = [self._order(plan, key, j, earlier) for j in range(plan.n_partitions)]
         done = [f"done/{order.name}" in self.job.folder for order in orders]
         left = [order for order, is_done in zip(orders, done, strict=True) if not is_done]
@@ -260,12 +264,14 @@ class _Fit:
             key.child("seed", 0, 0), plan.n_partitions * plan.n_blocks, fingerprint
         )
         models: list[Any] = []
+        shares: list[float] = []
         for number, order in enumerate(orders):
             training = self._training(plan, key, base, number, order, done[number])
             if not done[number]:
                 self._train(training, [p for p in checked if p // plan.n_blocks == number])
             models += [training.model(block) for block in range(plan.n_blocks)]
-        return models
+            shares += [training.positive_share(block) for block in range(plan.n_blocks)]
+        return models, shares
 
     def _training(
         self, plan: Plan, key: SharedKey, base: Any, number: int, order: Order, done: bool

@@ -162,12 +162,22 @@ class Training:
             raise OSError(f"{self.table.folder.address}/{name} is damaged: remove it, fit again.")
         return model
 
+    def share_file(self, block: int) -> str:
+        """Name of the file with the share of the second class in a block."""
+        return f"shares/{self.partition:04d}/{block:06d}"
+
+    def positive_share(self, number: int) -> float:
+        """Read the share of the second class among the rows of a block."""
+        return float(self.table.folder.read_json(self.share_file(number)))
+
 
 def train_block(training: Training, number: int) -> None:
     """Train one block and write its model, unless another worker has done so."""
     if training.file(number) in training.table.folder:
         return
     rows = read_block(training.table, training.cut, number)
+    share = float(np.mean(rows.codes == 1))
+    training.table.folder.write_json(training.share_file(number), share)
     name = f"block {number} of partition {training.partition}"
     faster = fit_functions(training.base)
     block = Block(rows.X, rows.codes, training.seeds[number], name, faster=faster)
