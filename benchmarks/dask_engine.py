@@ -87,7 +87,7 @@ def when_models(folder, count, act):
     """Do something as soon as so many models are there."""
 
     def wait():
-        while len(list(Path(folder).glob("models/0000/*"))) < count:
+        while len(list(Path(folder).glob("training/*.model"))) < count:
             time.sleep(0.01)
         act()
 
@@ -168,7 +168,7 @@ def lost_scheduler(path, place, size, n_workers, expected, X):
             print("  the scheduler was not lost   LOST")
         except Exception as error:
             print(f"  scheduler killed: the fit ended with {type(error).__name__}", flush=True)
-        done = len(list(Path(work).glob("models/0000/*")))
+        done = len(list(Path(work).glob("training/*.model")))
         with contextlib.suppress(Exception):
             client.close(timeout=2)
     with processes(n_workers, port), Client(address, timeout=60) as client:

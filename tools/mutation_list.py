@@ -148,13 +148,13 @@ KEYS = [
     ),
     _m(
         "surplus key does not know the number of rows",
-        "replearn.learners.planned_rows",
+        "replearn.learners.training.Sample.planned",
         change('K.child("surplus", N)', 'K.child("surplus")'),
         SURPLUS,
     ),
     _m(
         "surplus left out by position",
-        "replearn.learners.planned_rows",
+        "replearn.learners.training.Sample.planned",
         change("K.order(P, Y)[:N]", "np.arange(N)"),
         SURPLUS,
     ),
@@ -167,7 +167,7 @@ KEYS = [
     ),
     _m(
         "order of the file matters among rounded rows",
-        "replearn.learners._without_file_order",
+        "replearn.learners.training.Sample._without_file_order",
         condition("P.decimals is None and ...", "P.n"),
         "tests/learners/test_pointwise.py::"
         "test_row_order_does_not_matter_where_rows_only_look_alike",

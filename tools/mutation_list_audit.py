@@ -9,6 +9,18 @@ REGRESSION = "tests/auditing/test_audit_regression.py"
 
 AUDIT = [
     _m(
+        "audit: a fixed seed is no seed",
+        "replearn.auditing._runs._run",
+        condition("job.seed_key is not None", "False"),
+        "tests/auditing/test_sources.py::test_a_seed_that_changes_five_percent",
+    ),
+    _m(
+        "audit: columns change their order in one of two tables",
+        "replearn.auditing._sources._changed",
+        change("_take_columns(job.points, columns)", "job.points"),
+        "tests/auditing/test_sources.py::test_nothing_is_attributed_where_only_the_data_matter",
+    ),
+    _m(
         "audit: any price is worth it",
         "replearn.auditing._judgement._outcome",
         change("WORTH_IT if C else COSTLY", "WORTH_IT"),

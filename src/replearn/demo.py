@@ -6,7 +6,6 @@ flights of 2013) and pandas; both are small.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import sys
 import tempfile
@@ -71,14 +70,7 @@ class FittedLabs:
         return (self.predictions == self.truth).mean(axis=1)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("--picture", metavar="FILE", help="draw the flips (.svg, .png; matplotlib)")
-    parser.add_argument("--report", metavar="FILE", help="where to write the audit's report")
-    parser.add_argument("--no-report", action="store_true", help="skip the audit")
-
-
-def run(args: argparse.Namespace) -> int:
+def run(*, picture: str | None = None, report: str | None = None, audits: bool = True) -> int:
     """Fit both labs' models and print what differs."""
     start = time.perf_counter()
     scene = load_scene()
@@ -92,11 +84,11 @@ def run(args: argparse.Namespace) -> int:
     show_table(plain, ours)
     show_rows(plain, ours, scene.new)
     show_certificate(ours)
-    if args.picture:
-        draw(plain, ours, args.picture)
-        print(f"\nPicture: {args.picture}")
-    if not args.no_report:
-        path = write_report(audited(scene), args.report)
+    if picture:
+        draw(plain, ours, picture)
+        print(f"\nPicture: {picture}")
+    if audits:
+        path = write_report(audited(scene), report)
         print(f"\nThe same on your own data, row by row: {path}")
         print("  replearn audit your.csv --target COLUMN --out report.html")
     print(f"\n{time.perf_counter() - start:.0f} seconds.")
@@ -235,14 +227,13 @@ def _draw_dots(axes: Any, model: FittedLabs) -> None:
     axes.spines[:].set_visible(False)
 
 
-def main(argv: list[str] | None = None) -> int:
+def main() -> int:
     """Run the demo from ``python -m replearn.demo``."""
-    parser = argparse.ArgumentParser(prog="python -m replearn.demo", description=__doc__)
-    add_arguments(parser)
     try:
-        return run(parser.parse_args(argv))
+        return run()
     except ImportError as error:
-        parser.exit(2, f"{error}\n")
+        print(error, file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

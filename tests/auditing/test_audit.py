@@ -287,7 +287,8 @@ def test_jobs_do_not_change_a_byte(data, result):
 
 def test_an_interrupted_audit_continues(data, tmp_path, monkeypatch):
     contenders = {"tree": DecisionTreeClassifier(), "ours": ours()}
-    whole = audit(contenders, *data, **OPTIONS)
+    options = {**OPTIONS, "sources": False}
+    whole = audit(contenders, *data, **options)
     real, calls = _runs.run_pair, []
 
     def interrupted(*args):
@@ -298,11 +299,11 @@ def test_an_interrupted_audit_continues(data, tmp_path, monkeypatch):
 
     monkeypatch.setattr(_runs, "run_pair", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        audit(contenders, *data, resume=tmp_path / "a", **OPTIONS)
-    continued = audit(contenders, *data, resume=tmp_path / "a", **OPTIONS)
+        audit(contenders, *data, resume=tmp_path / "a", **options)
+    continued = audit(contenders, *data, resume=tmp_path / "a", **options)
     assert len(calls) == 4 + 3
     assert continued.to_json(timings=False) == whole.to_json(timings=False)
-    audit(contenders, *data, resume=tmp_path / "a", **OPTIONS)
+    audit(contenders, *data, resume=tmp_path / "a", **options)
     assert len(calls) == 7
 
 
@@ -315,7 +316,7 @@ def test_the_folder_of_another_audit_is_refused(data, tmp_path):
         audit({"nb": GaussianNB()}, X + 1, y, resume=tmp_path, **OPTIONS)
     more = audit({"nb": GaussianNB()}, X, y, resume=tmp_path, **OPTIONS | {"n_pairs": 4})
     assert more.design.n_pairs == 4
-    manifest = tmp_path / "audit.json"
+    manifest = tmp_path / "manifest.json"
     old = json.loads(manifest.read_text("utf-8")) | {"version": 1}
     manifest.write_text(json.dumps(old), "utf-8")
     with pytest.raises(ValueError, match="not the same version"):

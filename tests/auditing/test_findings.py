@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -251,6 +252,18 @@ def test_rpl014_not_more_stable_than_the_baseline():
     assert "cannot show a difference" in words(same, "RPL014")
     fixed = run({"baseline": Cut(moves=6.0), "other": Cut(moves=0)}, *loans())
     assert status(fixed, "RPL014") == "passed"
+
+
+def test_rpl015_changes_that_are_not_due_to_the_data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 2))
+    y = (X[:, 0] > 0).astype(int)
+    options = {"n_pairs": 4, "n_jobs": 1}
+    forest = RandomForestClassifier(1, max_depth=2)
+    assert status(audit({"forest": forest}, X, y, **options), "RPL015") == "found"
+    assert status(audit({"bayes": GaussianNB()}, X, y, **options), "RPL015") == "passed"
+    unknown = audit({"bayes": GaussianNB()}, X, y, sources=False, **options)
+    assert status(unknown, "RPL015") == "not applicable"
 
 
 def test_findings_can_be_ignored_but_not_invented():

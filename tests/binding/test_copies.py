@@ -81,7 +81,7 @@ def test_the_certificate_says_why_and_the_model_is_the_same(name, monkeypatch):
     certificate.check()
     assert certificate.verdict == "not certified"
     assert words in certificate.reason
-    monkeypatch.setattr("replearn.learners.pointwise.copy_conditions", lambda *_: ())
+    monkeypatch.setattr("replearn.learners.training.copy_conditions", lambda *_: ())
     silent = learner().fit(X.iloc[rows], labels[rows])
     assert silent.certificate_.certified
     assert (silent.predict(X) == model.predict(X)).all()

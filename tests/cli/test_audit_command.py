@@ -229,3 +229,25 @@ def test_what_does_not_fit_a_quantity_is_refused(call, delays, options, message)
     code, _, err = call("audit", delays, *options)
     assert code == 2
     assert message in err
+
+
+@pytest.mark.parametrize(
+    ("flags", "measured"),
+    [
+        ((), True),
+        (("--no-sources",), False),
+        (("--quick",), False),
+        (("--quick", "--sources"), True),
+    ],
+)
+def test_where_changes_come_from_is_measured_unless_in_a_hurry(call, shop, flags, measured):
+    options = ("--target", "churn", "--contenders", "baseline", "--pairs", 2, "--jobs", 1, "--json")
+    code, out, _ = call("audit", shop / "a.csv", *options, *flags)
+    assert code == 0
+    assert bool(json.loads(out)["sources"]) == measured
+
+
+def test_sources_are_wanted_or_not(call, shop):
+    code, _, err = call("audit", shop / "a.csv", "--target", "churn", "--sources", "--no-sources")
+    assert code == 2
+    assert "exclude each other" in err

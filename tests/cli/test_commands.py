@@ -1,7 +1,7 @@
 """Every command, end to end, in this process."""
 
-import argparse
 import csv
+import dataclasses
 import io
 import json
 import re
@@ -15,7 +15,7 @@ import pytest
 
 from replearn import NotCertifiedWarning, SharedKey
 from replearn.cli import COMMANDS
-from replearn.cli.plan import add_arguments
+from replearn.cli.plan import PlanOptions
 from replearn.guarantees import GUARANTEES, Identity, Plan, plan
 from replearn.learners import ReplicableThresholdClassifier
 from replearn.persistence import describe, save
@@ -91,9 +91,7 @@ def test_plan_of_finite_randomness_for_each_point(call):
 def test_every_target_of_a_task_has_an_option():
     tasks = [entry for entry in GUARANTEES.values() if entry.needed]
     taken = {name for entry in tasks for name in (*entry.required, *entry.optional)}
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    assert taken <= set(vars(parser.parse_args([])))
+    assert taken <= {field.name for field in dataclasses.fields(PlanOptions)}
 
 
 def test_key_new_and_show(call, tmp_path):
@@ -579,3 +577,14 @@ def test_a_threshold_about_the_more_frequent_label_is_told(call, shop, tmp_path)
     assert code == 0, err
     assert "--threshold 0.2 is about 'stays', the last label in sorted order" in err
     assert "--positive gone" in err
+
+
+def test_predictions_without_formulas_for_spreadsheets(call, shop, tmp_path):
+    base = ("predict", shop / "a.replearn", "--key-file", shop / "key.txt")
+    rows = (shop / "new.csv").read_text().replace("C3-00000", "=HYPERLINK(0)", 1)
+    (tmp_path / "new.csv").write_text(rows)
+    plain = rows_of(call(*base, tmp_path / "new.csv")[1])
+    escaped = rows_of(call(*base, tmp_path / "new.csv", "--escape-formulas")[1])
+    assert plain[0]["customer_id"] == "=HYPERLINK(0)"
+    assert escaped[0]["customer_id"] == "'=HYPERLINK(0)"
+    assert plain[1:] == escaped[1:]

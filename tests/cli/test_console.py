@@ -84,7 +84,9 @@ def test_a_reader_that_has_gone_is_no_error(capsys, monkeypatch):
 
 def test_every_command_is_a_module_with_a_run():
     for module_name, summary in replearn.cli.COMMANDS.values():
-        module = __import__(module_name, fromlist=["run"])
-        assert callable(module.run)
-        assert callable(module.add_arguments)
+        command = __import__(module_name, fromlist=["COMMAND"]).COMMAND
+        for action in command.values() if isinstance(command, dict) else [command]:
+            assert callable(action.run)
+            assert action.options.EXAMPLES
+            assert action.summary
         assert summary

@@ -92,9 +92,10 @@ def test_small_samples_and_their_price_are_told(call, tmp_path):
     found = json.loads(call(*words, "--json")[1])["usefulness"]
     assert found["single"]["class_counts"] == found["class_counts"]
     assert "has 2.5 rows in a block of 25; 5 are recommended" in call("plan", "--n", 500)[2]
-    code, _, err = call(*words, "--folder", tmp_path / "work")
-    assert code != 0
-    assert "check_price=True is not supported for a fit from files" in err
+    cluster = ("--resume", tmp_path / "work", "--scheduler", "tcp://127.0.0.1:1")
+    code, _, err = call(*words, *cluster)
+    assert code == 2
+    assert "--check-price requires the table in memory" in err
 
 
 def rows_of(text):

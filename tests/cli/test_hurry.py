@@ -1,6 +1,5 @@
 """Under a time budget, a file that is read slowly is read in part, and the report says so."""
 
-import argparse
 import time
 
 import polars as pl
@@ -65,8 +64,7 @@ def test_a_file_is_thinned_before_its_cells_are_read(tmp_path, name):
 
 
 def options(**given):
-    usual = {"time_budget": None, "group_by": None, "resume": None}
-    return argparse.Namespace(**usual | given)
+    return audit.AuditOptions(data="rows.csv", target="y", **given)
 
 
 def test_groups_and_audits_that_go_on_are_read_whole():
@@ -83,10 +81,8 @@ def test_the_report_says_that_rows_were_left_out(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     table = pl.DataFrame({"x": [i % 7 for i in range(600)], "y": [i % 2 for i in range(600)]})
     table.write_csv("rows.csv")
-    args = argparse.ArgumentParser()
-    audit.add_arguments(args)
-    words = ["rows.csv", "--target", "y", "--model", "tree", "--time-budget", "100"]
-    words += ["--contenders", "baseline"]
-    monkeypatch.setattr(audit, "_time_left", lambda args: None)
-    assert audit.run(args.parse_args([*words, "--pairs", "2", "--jobs", "1"])) == 0
+    sizes = {"time_budget": 100.0, "contenders": ("baseline",), "pairs": 2, "jobs": 1}
+    options = audit.AuditOptions(data="rows.csv", target="y", model="tree", **sizes)
+    monkeypatch.setattr(audit, "_time_left", lambda options: None)
+    assert audit.run(options) == 0
     assert "300 of 600 rows of the file were read" in " ".join(capsys.readouterr().out.split())

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from replearn.exceptions import WeakKeyWarning
+from replearn.exceptions import SmallSampleWarning, WeakKeyWarning
 
 from . import (
     cases_audit,
@@ -61,6 +61,7 @@ def run(name: str) -> dict[str, Any]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", WeakKeyWarning)  # the keys of the corpus are public
+        warnings.simplefilter("ignore", SmallSampleWarning)  # its samples are small
         for category in WARNINGS:
             warnings.simplefilter("always", category)
         facts = CASES[name]()

@@ -17,6 +17,8 @@ SCALING = {
     "scaling-thresholds": ("alpha", "measured / (alpha t)^2", -2.15, -1.85),
     "scaling-semi": ("lines", "labelled rows, measured", 1.0, 2.0),
     "scaling-heavy": ("lines", "pointwise, measured", -1.15, -0.85),
+    "scaling-approximate": ("gamma", "certified (Jensen)", -2.15, -1.85),
+    "scaling-realizable": ("gamma", "certified, d = 1", -1.15, -0.85),
     "conjunctions": ("lines", "public rows, measured", 0.85, 1.15),
 }
 BESIDE = {
@@ -27,6 +29,8 @@ BESIDE = {
 FITTED = [
     ("scaling-rho", "lines", "uniform law, fitted learners", -2.0),
     ("scaling-dimension", "lines", "fitted learners", 1.0),
+    ("scaling-approximate", "gamma", "fitted learners", -2.0),
+    ("scaling-realizable", "rho", "fitted learners", -2.0),
     ("scaling-thresholds", "rho", "fitted learners", -2.0),
     ("scaling-thresholds", "alpha", "fitted learners", -2.3),
     ("scaling-heavy", "lines", "pointwise, fitted", -1.0),

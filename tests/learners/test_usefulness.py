@@ -19,7 +19,8 @@ from replearn import (
     load,
     save,
 )
-from replearn.learners.usefulness import Usefulness, rows_of_first_blocks
+from replearn.learners.training import BlocksInMemory, OnePartition, Sample
+from replearn.learners.usefulness import Usefulness
 
 LEARNERS = [
     PointwiseReplicableClassifier,
@@ -112,10 +113,12 @@ def test_a_class_that_only_single_blocks_find_has_collapsed():
 
 
 def test_rows_come_from_the_first_blocks():
-    blocks = [np.arange(7) + 7 * block for block in range(5)]
-    rows, owners = rows_of_first_blocks(blocks, 10)
-    assert rows.tolist() == list(range(10))
-    assert owners.tolist() == [0] * 7 + [1] * 3
+    rows = [np.arange(7) + 7 * block for block in range(5)]
+    sample = Sample(np.arange(35.0)[:, np.newaxis], np.arange(35) % 2)
+    first = BlocksInMemory(sample, OnePartition(5, 7), None, rows).first_rows(10)
+    assert first.X.ravel().tolist() == list(range(10))
+    assert first.codes.tolist() == [0, 1] * 5
+    assert first.blocks.tolist() == [0] * 7 + [1] * 3
 
 
 def test_the_record_is_part_of_the_model_file(tmp_path):

@@ -77,7 +77,7 @@ def kill_when(folder, count, pid):
     """Kill a process when so many models are there; return the thread that waits for it."""
 
     def wait():
-        while len(list(folder.glob("models/0000/*"))) < count:
+        while len(list(folder.glob("training/*.model"))) < count:
             time.sleep(0.01)
         os.kill(pid, signal.SIGKILL)
 
@@ -132,7 +132,7 @@ def test_a_lost_worker_costs_its_block(frame, path, tmp_path):
         assert not killer.is_alive()
         client.wait_for_workers(2, timeout=30)
         assert set(client.run(os.getpid).values()) != set(before.values())
-    assert len(list((tmp_path / "work").glob("models/0000/*"))) == BLOCKS
+    assert len(list((tmp_path / "work").glob("training/*.model"))) == BLOCKS
     expected = learner().fit(frame.drop("y"), frame["y"].to_numpy())
     assert_same(fitted, expected, frame.drop("y"))
 
@@ -153,7 +153,7 @@ def test_a_lost_scheduler_costs_nothing_that_is_done(frame, path, tmp_path):
         with contextlib.suppress(Exception):
             client.close(timeout=2)
     time.sleep(1)
-    done = {file: file.stat().st_mtime_ns for file in work.glob("models/0000/*")}
+    done = {file: file.stat().st_mtime_ns for file in work.glob("training/*.model")}
     assert 10 <= len(done) < BLOCKS
     with engine.processes(2, port):
         fitted = fit_files(learner(), path, "y", folder=work, client=address)

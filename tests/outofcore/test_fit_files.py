@@ -1,6 +1,7 @@
 """A fit from files is the fit in memory: plan, models, bits, certificate."""
 
 import os
+import warnings
 
 import joblib
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import replearn
-from replearn import PointwiseReplicableClassifier, PreprocessingWarning
+from replearn import PointwiseReplicableClassifier
 from replearn.outofcore import fit as fitting, fit_files, ordering, pieces
 from replearn.outofcore.engines import LocalEngine
 from replearn.tables.encoder import TableEncoder
@@ -59,6 +60,7 @@ def assert_same(one, two, X):
     assert one.plan_ == two.plan_
     assert one.certificate_ == two.certificate_
     assert one.joint_variance_ == two.joint_variance_
+    assert one.usefulness_ == two.usefulness_
     assert one.n_features_in_ == two.n_features_in_
     assert (one.classes_ == two.classes_).all()
     assert (one.predict_proba(X) == two.predict_proba(X)).all()
@@ -76,12 +78,13 @@ SETTINGS = {
         plan=replearn.plan(**PLAN, decimals=1), n_blocks=None, rho=0.1, max_fits=None
     ),
     "soft": lambda: learner(vote="soft"),
+    "threshold of each block": lambda: learner(LogisticRegression(), threshold="prevalence"),
+    "recall of each block": lambda: learner(LogisticRegression(), threshold="recall=0.8"),
     "masses": lambda: learner(d=4, alpha=0.2, beta=0.1),
-    "prevalence": lambda: learner(threshold="prevalence", n_partitions=2),
 }
 
 
-LONG = set(SETTINGS) - {"several partitions", "seeds", "surplus and decimals", "prevalence"}
+LONG = set(SETTINGS) - {"several partitions", "recall of each block", "surplus and decimals"}
 
 
 def some_long(names, long):
@@ -262,44 +265,6 @@ def test_rows_are_for_their_owner_only_in_an_existing_folder_too(frame, tmp_path
 
 
 # -- conditions ------------------------------------------------------------------------------------
-TRANSFORMS = {
-    "StandardScaler": lambda x: (x - x.mean()) / x.std(),
-    "centres": lambda x: 3 * (x - x.mean()),
-    "MinMaxScaler": lambda x: (x - x.min()) / (x.max() - x.min()),
-    "MaxAbsScaler": lambda x: x / np.abs(x).max(),
-    "with_mean=False": lambda x: 1 + (x - x.mean()) / x.std(),
-    "an imputer": lambda x: np.where(np.arange(N) % 9, x, x[np.arange(N) % 9 > 0].mean()),
-    "winsorising": lambda x: np.clip(x, np.sort(x)[N // 20], np.sort(x)[-N // 20 - 1]),
-    "TruncatedSVD": lambda x: x,
-}
-
-
-@pytest.mark.parametrize("transform", some_long(TRANSFORMS, set(TRANSFORMS) - {"StandardScaler"}))
-def test_marks_are_found_as_in_memory(tmp_path, transform):
-    X = np.random.default_rng(4).normal(3, 2, (N, 2)) ** 2
-    y = X[:, 0] > 12
-    X = np.apply_along_axis(TRANSFORMS[transform], 0, X)
-    if transform == "TruncatedSVD":
-        X = np.linalg.svd(X, full_matrices=False)[0] * (7, 5)
-    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
-    with pytest.warns(PreprocessingWarning, match=transform):
-        fitted = fit_files(learner(), write(frame, tmp_path), "y")
-    with pytest.warns(PreprocessingWarning, match=transform):
-        expected, _ = from_memory(learner(), frame)
-    assert fitted.certificate_ == expected.certificate_
-
-
-def test_row_numbers_are_found(frame, tmp_path):
-    numbered = frame.with_columns(pl.Series("row", np.random.default_rng(5).permutation(N)))
-    with pytest.warns(PreprocessingWarning, match="'row' numbers the rows"):
-        fitted = fit_files(learner(), write(numbered, tmp_path), "y")
-    with pytest.warns(PreprocessingWarning, match="'row' numbers the rows"):
-        expected, _ = from_memory(learner(), numbered)
-    assert fitted.certificate_ == expected.certificate_
-    almost = numbered.with_columns(pl.col("row").replace(17, 18))
-    fit_files(learner(), write(almost, tmp_path), "y")
-
-
 class Forgetful(GaussianNB):
     """Depends on a counter, and not on its rows alone."""
 
@@ -313,6 +278,7 @@ class Forgetful(GaussianNB):
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.UsefulnessWarning")
 def test_blocks_are_fitted_again(frame, tmp_path, monkeypatch):
     monkeypatch.setenv("REPLEARN_CHECK_BLOCK", "here")
     trusted = [f"{Forgetful.__module__}.Forgetful"]
@@ -320,6 +286,28 @@ def test_blocks_are_fitted_again(frame, tmp_path, monkeypatch):
     fitted = fit_files(learner(Forgetful(), rho=1.0), path, "y", trusted_types=trusted)
     assert not fitted.certificate_.certified
     assert "fitted again" in str(fitted.certificate_.identity.failed_conditions)
+
+
+class Ranks(GaussianNB):
+    """Depends on the other rows of the batch."""
+
+    def predict_proba(self, X):
+        X = np.asarray(X)
+        return super().predict_proba(X.argsort(axis=0).argsort(axis=0) / len(X))
+
+
+def test_rows_are_scored_alone_and_together(frame, tmp_path, monkeypatch):
+    monkeypatch.setenv("REPLEARN_CHECK_BLOCK", "here")
+    trusted = [f"{Ranks.__module__}.Ranks"]
+    settings = {"rho": 1.0, "vote": "soft"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = learner(Ranks(), **settings)
+        fitted = fit_files(model, write(frame, tmp_path), "y", trusted_types=trusted)
+        expected, _ = from_memory(learner(Ranks(), **settings), frame)
+    failed = fitted.certificate_.identity.failed_conditions
+    assert failed == expected.certificate_.identity.failed_conditions
+    assert "other rows" in str(failed)
 
 
 @pytest.mark.long
@@ -388,10 +376,3 @@ def test_a_wide_table_is_sketched_alike(tmp_path):
     )
     kept, X = from_memory(learner(max_fits=10), frame)
     assert_same(read, kept, X)
-
-
-def test_targets_are_not_chosen_from_files(frame, tmp_path):
-    with pytest.raises(ValueError, match=r"'recall=0.8' is not supported for a fit from files"):
-        fit_files(learner(threshold="recall=0.8"), write(frame, tmp_path), "y")
-    with pytest.raises(ValueError, match=r"check_price=True is not supported"):
-        fit_files(learner(check_price=True), write(frame, tmp_path), "y")

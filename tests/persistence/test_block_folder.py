@@ -138,12 +138,12 @@ def test_a_folder_of_another_fit_is_refused(tmp_path, fit, message):
 
 def test_another_version_is_refused(tmp_path):
     learner().fit(X, Y, context=resumable(tmp_path))
-    manifest = json.loads((tmp_path / "fit.json").read_text())
-    (tmp_path / "fit.json").write_text(json.dumps({**manifest, "scikit-learn": "0.1"}))
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    (tmp_path / "manifest.json").write_text(json.dumps({**manifest, "scikit-learn": "0.1"}))
     with pytest.raises(ValueError, match="not the same scikit-learn"):
         learner().fit(X, Y, context=resumable(tmp_path))
-    (tmp_path / "fit.json").write_text("{")
-    with pytest.raises(ValueError, match=r"fit\.json: not valid JSON"):
+    (tmp_path / "manifest.json").write_text("{")
+    with pytest.raises(ValueError, match=r"manifest\.json: not valid JSON"):
         learner().fit(X, Y, context=resumable(tmp_path))
 
 

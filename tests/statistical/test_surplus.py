@@ -14,7 +14,7 @@ from sklearn.base import clone
 from replearn import PointwiseReplicableClassifier
 from replearn.bounds import arcsine_law, flip_curve, flip_supremum, selection_flip_bound_sampled
 from replearn.guarantees import plan
-from replearn.learners import ReplicableSelector, planning, pointwise, single_rule
+from replearn.learners import ReplicableSelector, single_rule, training
 from replearn.randomness import SharedKey
 from replearn.testing.populations import FirstRowLearner, ParityLearner
 
@@ -72,13 +72,13 @@ def test_votes_of_labs_with_a_surplus_keep_the_promise(learner, chance, n_values
 def test_leaving_out_rows_by_value_breaks_the_promise_of_votes(monkeypatch):
     """The lab with four times as many rows has enough ones to keep nothing else."""
 
-    def ones_first(key, sample, made):
+    def ones_first(sample, key, made):
         rows = np.argsort(-sample.codes, kind="stable")[: made.n]
         return type(sample)(sample.X[rows], sample.codes[rows], None)
 
     sizes, n_pairs = (T * M, 4 * T * M), 60
     assert vote_flips(FirstRowLearner(), PEAK, sizes, n_pairs) <= limit(n_pairs, RHO)
-    monkeypatch.setattr(pointwise, "planned_rows", ones_first)
+    monkeypatch.setattr(training.Sample, "planned", ones_first)
     assert vote_flips(FirstRowLearner(), PEAK, sizes, n_pairs) > limit(n_pairs, RHO)
 
 
@@ -117,8 +117,8 @@ def test_leaving_out_rows_by_value_breaks_the_promise_of_choices(monkeypatch):
 def kept(key, n):
     """Rows 0, 1, ..., n - 1 that a lab with n rows keeps."""
     X = np.arange(float(n))[:, np.newaxis]
-    sample = planning.Sample(X, np.zeros(n, dtype=np.intp), None)
-    return planning.planned_rows(key, sample, plan(n=1000, n_partitions=1)).X
+    sample = training.Sample(X, np.zeros(n, dtype=np.intp), None)
+    return sample.planned(key, plan(n=1000, n_partitions=1)).X
 
 
 def test_labs_choose_independently_if_their_numbers_of_rows_differ_and_alike_if_not():
@@ -126,8 +126,8 @@ def test_labs_choose_independently_if_their_numbers_of_rows_differ_and_alike_if_
     overlap = len(np.intersect1d(kept(SharedKey(0), 3000), kept(SharedKey(0), 3001)))
     assert 250 < overlap < 420  # a third of a third would be 333 of 1000
     shifted = np.arange(1.0, 3001)[:, np.newaxis]
-    sample = planning.Sample(shifted, np.zeros(3000, dtype=np.intp), None)
-    other = planning.planned_rows(SharedKey(0), sample, plan(n=1000, n_partitions=1)).X
+    sample = training.Sample(shifted, np.zeros(3000, dtype=np.intp), None)
+    other = sample.planned(SharedKey(0), plan(n=1000, n_partitions=1)).X
     assert len(np.intersect1d(kept(SharedKey(0), 3000), other)) > 990
 
 

@@ -29,6 +29,7 @@ from replearn.auditing._contenders import Contender, Setting, make_contenders, m
 from replearn.auditing._design import MIN_SAMPLE, draw_rows, make_design
 from replearn.auditing._result import AuditResult
 from replearn.auditing._runs import Job, PairOutcome, Store, Task
+from replearn.auditing._sources import SourceResult, measure_sources
 from replearn.execution import DeadlinePassed, Progress, context, in_workers
 from replearn.learners import (
     DecisionThresholdClassifier,
@@ -70,6 +71,7 @@ def audit(  # noqa: PLR0913
     sample: str = "disjoint",
     max_rows: int | None = None,
     time_budget: float | None = None,
+    sources: bool | None = None,
     shared_key: Any = 0,
     resume: str | os.PathLike[str] | None = None,
     on_interrupt: str = "raise",
@@ -140,6 +142,11 @@ def audit(  # noqa: PLR0913
         Seconds for the whole audit. Small fits of each contender decide how many rows, and which
         contenders, leave time for five pairs; fits end at the deadline. The report says how far it
         got (`AuditResult.cut_short`), and its headline which contenders were not measured.
+    sources : bool, default=None
+        Whether to measure where changes come from: the baseline is repeated on the same rows with
+        another seed, another order of the rows, another order of the columns, and two threads. The
+        number of repetitions follows from ``n_pairs`` and the number of contenders, and adds at
+        most a fifth of their trainings. None: unless there is a time budget.
     shared_key : str, bytes, int or SharedKey, default=0
         Draws the rows, fills seeds that were left open (both runs of a pair get the same), and is
         the key of the default contenders that need one.
@@ -219,12 +226,23 @@ def audit(  # noqa: PLR0913
         verbose=verbose,
         keep_interrupted=on_interrupt == "return",
     )
+    measured: tuple[SourceResult, ...] = ()
+    if sources or (sources is None and time_budget is None and not finished.stopped):
+        measured = measure_sources(
+            task,
+            dict(zip(finished.pairs, finished.outcomes[0], strict=True)),
+            tolerance=tolerance,
+            deadline=deadline,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
     results = finished.results(task, target.codes[rows.test], tolerance)
     shown = _least_stable(results)
     names, values = cells(X, rows.test[shown])
     return AuditResult(
         design=dataclasses.replace(task.design, n_pairs=len(finished.outcomes[0])),
         contenders=results,
+        sources=measured,
         classes=target.names,
         tolerance=tolerance,
         threshold=threshold_name(estimator, threshold),
@@ -351,6 +369,7 @@ class Finished:
     """What was run: the same pairs of all contenders that are kept."""
 
     kept: list[int]  # indices of the contenders
+    pairs: list[int]  # numbers of the pairs that all of them have
     outcomes: list[list[PairOutcome]]  # of each kept contender
     stopped: str  # why not all pairs were run; empty if they were
 
@@ -486,8 +505,9 @@ def _finished(task: Task, store: Store, stopped: str) -> Finished:
         elif contender == 0:
             _refuse(task, stopped, len(shared))
     kept = sorted(kept)
-    outcomes = [[store.finished[c, p] for p in sorted(pairs)] for c in kept]
-    return Finished(kept, outcomes, stopped)
+    numbers = sorted(pairs)
+    outcomes = [[store.finished[c, p] for p in numbers] for c in kept]
+    return Finished(kept, numbers, outcomes, stopped)
 
 
 def _refuse(task: Task, stopped: str, n_done: int) -> None:

@@ -14,6 +14,7 @@ from replearn.auditing._columns import DataFacts, Subgroups
 from replearn.auditing._contender_results import ContenderResult
 from replearn.auditing._design import AuditDesign
 from replearn.auditing._judgement import MAX_PRICE, Judgement, judge
+from replearn.auditing._sources import SourceResult
 from replearn.auditing._statistics import Estimate, mean_limits, row_limits
 
 Floats = NDArray[np.float64]
@@ -61,6 +62,8 @@ class Measurement:
         The largest loss of accuracy, as a share, at which a contender is recommended.
     ignore : tuple of str, default=()
         Codes of findings that are not looked for.
+    sources : tuple of SourceResult, default=()
+        Which predictions of the baseline change on the same rows when one thing changes.
     not_measured : tuple of str, default=()
         Contenders that were left out for lack of time.
     cut_short : tuple of str, default=()
@@ -93,6 +96,7 @@ class Measurement:
     threshold: str = ""
     max_price: float = MAX_PRICE
     ignore: tuple[str, ...] = ()
+    sources: tuple[SourceResult, ...] = ()
     not_measured: tuple[str, ...] = ()
     cut_short: tuple[str, ...] = ()
     interrupted: bool = False
@@ -109,6 +113,13 @@ class Measurement:
     def flip_rate(self, name: str) -> Estimate:
         """Mean flip rate of a contender with limits over pairs and rows."""
         return self.mean(self[name].flips)
+
+    def source_rate(self, name: str) -> Estimate:
+        """Share of predictions that change on the same rows when one thing changes."""
+        found = {source.name: source.flips for source in self.sources}
+        if name not in found:
+            raise KeyError(f"no source {name!r}; measured were {list(found)}")
+        return self.mean(found[name])
 
     def row_flips(self, name: str) -> dict[str, NDArray[Any]]:
         """Flip frequency of each test row of a contender, with limits for each row separately."""

@@ -208,6 +208,15 @@ class DesignRecord:
 
 
 @dataclass(frozen=True)
+class SourceRecord:
+    """Share of the baseline's predictions that change when one thing does, and the rows do not."""
+
+    name: str
+    changed: Estimate
+    repeats: int
+
+
+@dataclass(frozen=True)
 class Timings:
     """When the audit ended, and how long it took."""
 
@@ -226,6 +235,7 @@ class Report:
     design: DesignRecord
     classes: tuple[Any, ...]
     contenders: tuple[ContenderRecord, ...]
+    sources: tuple[SourceRecord, ...]
     instability: tuple[Instability, ...]
     least_stable_rows: tuple[RowRecord, ...]
     columns: tuple[str, ...]
@@ -247,6 +257,10 @@ def make_report(result: Measurement, findings: Iterable[Finding]) -> Report:
         design=_design(result),
         classes=result.classes,
         contenders=tuple(_contender(result, contender) for contender in result.contenders),
+        sources=tuple(
+            SourceRecord(source.name, result.mean(source.flips), len(source.flips))
+            for source in result.sources
+        ),
         instability=tuple(
             Retrainings.from_result(result, c.name).summary(c.name)
             for c in result.contenders

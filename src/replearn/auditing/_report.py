@@ -46,6 +46,7 @@ def to_text(report: Report, *, details: bool = False) -> str:
             _tables.design_sentence(report),
             aligned(_tables.stability(report)),
             _tables.guarantee_note(report),
+            aligned(_tables.sources(report)) if report.sources else "",
             aligned(_tables.usefulness(report)),
             *_tables.remarks(report),
             *(
@@ -136,6 +137,11 @@ def to_markdown(report: Report) -> str:
         "## How stable",
         _right_aligned(_tables.stability(report)),
         markdown_text(_tables.guarantee_note(report)),
+        *(
+            ("## Where changes come from", _right_aligned(_tables.sources(report)))
+            if report.sources
+            else ()
+        ),
         "## How useful",
         _right_aligned(_tables.usefulness(report)),
         *map(markdown_text, _tables.remarks(report)),
@@ -244,6 +250,12 @@ def to_html(report: Report, *, values: bool = True) -> str:
         sentences=_words.verdict_sentences(report.judgement),
         overview=_tables.overview(report.judgement),
         stability=_tables.stability(report),
+        source_lines=_tables.sources(report),
+        source_limit=max(
+            [c.flip_rate.value for c in report.contenders[:1]]
+            + [s.changed.value for s in report.sources]
+        )
+        or 1.0,
         errors=_tables.usefulness(report) if report.judgement.tolerance is not None else None,
         score_text=_words.score_text,
         title=_tables.title(report),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
 import io
@@ -12,7 +13,6 @@ import textwrap
 import time
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,21 +27,17 @@ from replearn.exceptions import NotCertifiedWarning, SmallSampleWarning
 from replearn.execution import (
     RunContext,
     fit_in_context,
+    keyed_seeds,
     one_thread,
     predict_labels,
     predict_probabilities,
+    random_state_names,
+    set_seeds,
 )
 from replearn.guarantees import Certificate
 from replearn.learners import PointwiseReplicableRegressor, fitted_threshold
 from replearn.randomness import SharedKey
-from replearn.records import (
-    claim_folder,
-    digest_of,
-    read_manifest,
-    seal,
-    unseal,
-    write_bytes_atomically,
-)
+from replearn.records import WorkFolder
 from replearn.tables import n_rows, take_rows
 
 ARRAYS = (
@@ -50,8 +46,6 @@ ARRAYS = (
 )
 LONGEST_NOTE = 400
 LONGEST_GROUP = 60
-MANIFEST = "audit.json"
-FORMAT = "replearn-audit-folder 2"
 MANIFEST_VERSION = 3
 """Raised when kept pairs are written in another way: folders of other versions are refused."""
 
@@ -115,6 +109,7 @@ class Job:
     points: Any
     classes: NDArray[Any] | None
     deadline: float | None  # on the monotonic clock, which all processes share
+    seed_key: SharedKey | None = None  # other seeds than the pair's, fixed ones included
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,50 +152,44 @@ class PairOutcome:
 
 def earlier_manifest(folder: str | os.PathLike[str] | None) -> dict[str, Any] | None:
     """Return what an earlier call wrote into the folder, if there was one."""
-    path = None if folder is None else Path(folder) / MANIFEST
-    return read_manifest(path) if path is not None and path.exists() else None
+    return None if folder is None else WorkFolder(folder).manifest()
 
 
 class Store:
-    """Finished pairs in memory, and in a folder if there is one, so that an audit can continue.
-
-    A folder of another audit (another manifest) is refused.
-    """
+    """Finished pairs in memory, and in a folder if there is one, so that an audit can continue."""
 
     def __init__(self, folder: str | os.PathLike[str] | None, manifest: dict[str, Any]) -> None:
-        self._folder = None if folder is None else Path(folder)
-        self._tag = digest_of(manifest)[:12]
+        self._folder = None if folder is None else WorkFolder(folder)
         self.finished: dict[tuple[int, int], PairOutcome] = {}
         if self._folder is not None:
-            claim_folder(self._folder, MANIFEST, {"format": FORMAT, **manifest}, "audit")
+            self._folder.claim("audit", manifest)
 
     def has(self, contender: int, pair: int) -> bool:
         """Tell whether a pair is finished; then it is in `finished`."""
-        path = self._path(contender, pair)
-        if (contender, pair) not in self.finished and path is not None and path.exists():
-            content = unseal(path.read_bytes())
-            if content is not None:  # otherwise it is damaged: run again, and written anew
+        if (contender, pair) not in self.finished and self._folder is not None:
+            content = self._folder.get(_pair_file(contender, pair))
+            if content is not None:
                 self.finished[contender, pair] = PairOutcome.from_bytes(content)
         return (contender, pair) in self.finished
 
     def put(self, contender: int, pair: int, outcome: PairOutcome) -> None:
         """Keep a finished pair."""
         self.finished[contender, pair] = outcome
-        path = self._path(contender, pair)
-        if path is not None:
-            write_bytes_atomically(path, seal(outcome.to_bytes()))
-
-    def _path(self, contender: int, pair: int) -> Path | None:
-        name = f"{self._tag}-{contender:02d}-{pair:04d}.pair"
-        return None if self._folder is None else self._folder / name
+        if self._folder is not None:
+            self._folder.put(_pair_file(contender, pair), outcome.to_bytes())
 
 
-def run_pair(job: Job) -> PairOutcome:
+def _pair_file(contender: int, pair: int) -> str:
+    return f"contender-{contender:02d}-{pair:04d}.pair"
+
+
+def run_pair(job: Job, n_threads: int = 1) -> PairOutcome:
     """Fit one contender on both samples of a pair and predict the test rows.
 
     Raises `DeadlinePassed` after the deadline, between two blocks (or models of an ensemble).
     """
-    with one_thread(), warnings.catch_warnings(record=True) as raised:
+    threads = one_thread() if n_threads == 1 else contextlib.nullcontext()
+    with threads, warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("default")
         # The certificate and a finding say the first, and the second is measured.
         warnings.simplefilter("ignore", NotCertifiedWarning)
@@ -208,7 +197,7 @@ def run_pair(job: Job) -> PairOutcome:
         runs = []
         in_use = None
         for sample in job.samples:
-            run, in_use = _run(job, sample, in_use)
+            run, in_use = _run(job, sample, in_use, n_threads)
             runs.append(run)
     notes = {_shortened(f"{w.category.__name__}: {w.message}") for w in raised}
     arrays = {n: stacked([run.get(n) for run in runs]) for n in ARRAYS if n != "thresholds"}
@@ -242,9 +231,14 @@ def stacked(parts: list[Any]) -> Any:
     return None if any(part is None for part in parts) else np.stack(parts)
 
 
-def _run(job: Job, sample: Sample, in_use: Any) -> tuple[dict[str, Any], Any]:
+def _run(job: Job, sample: Sample, in_use: Any, n_threads: int) -> tuple[dict[str, Any], Any]:
     """Return what one run predicts, and its model, which the next one may succeed."""
     model = prepare(job.contender, job.key, job.pair)
+    if job.seed_key is not None:
+        set_seeds(model, keyed_seeds(random_state_names(model), job.seed_key))
+    if n_threads > 1:
+        names = [n for n in model.get_params(deep=True) if n.rpartition("__")[2] == "n_jobs"]
+        model.set_params(**dict.fromkeys(names, n_threads))
     if job.contender.succeeds and in_use is not None:
         model.set_params(incumbent=in_use)
     start = time.process_time()

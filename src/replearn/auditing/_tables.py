@@ -51,6 +51,17 @@ def stability(report: Report) -> Lines:
     return lines
 
 
+def sources(report: Report) -> Lines:
+    """Tabulate where changes of the baseline come from; nothing if it was not measured."""
+    if not report.sources:
+        return []
+    lines = [("Only this changes", "Predictions that change", "Repetitions")]
+    for source in report.sources:
+        lines.append((source.name, source.changed.percent(), str(source.repeats)))
+    fresh = report.contenders[0].flip_rate
+    return [*lines, ("all rows are new", fresh.percent(), str(report.design.n_pairs))]
+
+
 def at_least(value: float) -> str:
     """Write the share of pairs in which one row in a hundred changes."""
     return f"{percent(value, 0)} or more" if value > 0 else "0 %"

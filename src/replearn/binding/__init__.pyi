@@ -1,30 +1,26 @@
 from .block_settings import adapted_to_blocks
 from .choices import bind_candidates, certify_choice, pool_digest
 from .computed import nearly_equal, warn_of_computed
-from .copies import copy_conditions
+from .copies import copy_conditions, mixed_bits, names_persons
 from .digests import Fingerprint, bind
 from .estimator import (
     bind_estimator,
     block_condition,
-    blocks_to_check,
+    blocks_to_keep,
     describe_estimator,
     in_words,
     prefitted,
-    refit_condition,
 )
 from .incumbent import bind_fitted
 from .marks import (
     MAX_ORTHOGONAL,
     MIN_ROWS,
-    is_long,
-    mark_of_means,
-    other_mark,
+    mark_of_columns,
     products_vanish,
     repeats_inside,
     sample_conditions,
     say_conditions,
     say_mark,
-    single_marks,
 )
 from .point_masses import (
     EQUAL_ROWS,
@@ -38,13 +34,11 @@ from .schema import describe_points, rows_sketched
 from .useful_blocks import (
     PROBES,
     ConstantModels,
-    constant_models,
     find_constant,
     rows_needed,
     says_it_is_poor,
     warn_if_all_constant,
     warn_if_constant,
-    warn_of_constant,
 )
 
 __all__ = [
@@ -60,9 +54,8 @@ __all__ = [
     "bind_estimator",
     "bind_fitted",
     "block_condition",
-    "blocks_to_check",
+    "blocks_to_keep",
     "certify_choice",
-    "constant_models",
     "copy_conditions",
     "describe_estimator",
     "describe_points",
@@ -70,14 +63,13 @@ __all__ = [
     "find_constant",
     "has_distinct_column",
     "in_words",
-    "is_long",
-    "mark_of_means",
+    "mark_of_columns",
+    "mixed_bits",
+    "names_persons",
     "nearly_equal",
-    "other_mark",
     "pool_digest",
     "prefitted",
     "products_vanish",
-    "refit_condition",
     "refuted_by_pairs",
     "refuted_point_mass",
     "repeats_inside",
@@ -87,10 +79,8 @@ __all__ = [
     "say_conditions",
     "say_mark",
     "says_it_is_poor",
-    "single_marks",
     "warn_if_all_constant",
     "warn_if_constant",
     "warn_of_computed",
-    "warn_of_constant",
     "without_masses",
 ]

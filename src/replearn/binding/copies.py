@@ -154,11 +154,18 @@ def _hash_rows(X: Any, codes: NDArray[Any]) -> Hashes:
     """Hash rows with their labels; numbers by their bits: ten times as fast as hashes of points."""
     labels = np.unique(codes, return_inverse=True)[1].astype(np.uint64)
     if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiub":
-        return _mixed((labels, *X.T), len(X))
-    return _mixed((labels, EQUAL_ROWS.hashes(as_points(X))), len(labels))
+        return mixed_bits((labels, *X.T), len(X))
+    return mixed_bits((labels, EQUAL_ROWS.hashes(as_points(X))), len(labels))
 
 
-def _mixed(columns: Any, n: int) -> Hashes:
+def mixed_bits(columns: Any, n: int) -> Hashes:
+    """Hash rows by the bits of their cells, column by column; for tests of equality only.
+
+    >>> a = np.array([1.0, 2.0, 1.0])
+    >>> hashes = mixed_bits((a, a), 3)
+    >>> bool(hashes[0] == hashes[2] != hashes[1])
+    True
+    """
     total = np.zeros(n, dtype=np.uint64)
     for column in columns:
         whole = np.ascontiguousarray(column)
@@ -177,8 +184,11 @@ def _repeated_column(X: Any) -> _Found:
         if len(counts) < _MIN_VALUES:
             continue
         words = _say_multiplicities(f"values of column {name!r}", counts, limit)
-        named = isinstance(name, str) and _PERSONS.fullmatch(name.strip())
-        if words is None and named and len(values) >= MIN_ROWS_PER_PERSON * len(counts):
+        if (
+            words is None
+            and names_persons(name)
+            and len(values) >= MIN_ROWS_PER_PERSON * len(counts)
+        ):
             words = (
                 f"rows are not independent draws: column {name!r} names {len(counts)} persons in "
                 f"{len(values)} rows"
@@ -189,6 +199,15 @@ def _repeated_column(X: Any) -> _Found:
                 f"together: fit(X, y, groups=X[{name!r}]), with a plan that counts groups."
             )
     return None
+
+
+def names_persons(name: Any) -> bool:
+    """Whether a column is named after persons.
+
+    >>> names_persons("patient_id"), names_persons("age")
+    (True, False)
+    """
+    return isinstance(name, str) and _PERSONS.fullmatch(name.strip()) is not None
 
 
 def _discrete_columns(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
@@ -237,7 +256,7 @@ def _jittered_rows(X: Any) -> _Found:
     limit = _log_share(len(_GRID_BITS)) - len(columns) * math.log(_EXPONENTS)
     before = 0
     for bits in _GRID_BITS:
-        counts = _multiplicities(_mixed(_on_grid(columns, bits - exponents), n_rows))
+        counts = _multiplicities(mixed_bits(_on_grid(columns, bits - exponents), n_rows))
         if len(counts) > _CLEARLY_DIFFERENT * n_rows or len(counts) == before:
             return None  # finer grids tell even more rows apart
         before = len(counts)

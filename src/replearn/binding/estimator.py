@@ -30,7 +30,6 @@ from sklearn.frozen import FrozenEstimator
 
 from replearn.binding.digests import Fingerprint, bind
 from replearn.binding.surroundings import batch_condition, files_read, takes_functions
-from replearn.binding.useful_blocks import PROBES
 from replearn.compat import cloudpickle
 from replearn.execution import (
     Block,
@@ -43,7 +42,7 @@ from replearn.execution import (
     set_seeds,
 )
 from replearn.randomness import SharedKey
-from replearn.tables import copy_rows, take_rows
+from replearn.tables import copy_rows
 
 SWITCH = "REPLEARN_CHECK_BLOCK"
 """Environment variable: "off" fits no block again, "here" none in another process."""
@@ -142,25 +141,24 @@ def in_words(estimator: Any) -> str:
 # -- blocks that are fitted again ------------------------------------------------------------------
 def block_condition(
     base: Any,
-    X: Any,
-    codes: NDArray[np.intp],
-    blocks: Sequence[NDArray[np.intp]],
+    block: Callable[[int], tuple[Any, NDArray[np.intp]]],
     keys: Sequence[SharedKey],
     models: Sequence[Any],
     names: Sequence[str],
     fingerprint: Fingerprint,
+    probes: Any,
 ) -> tuple[str, ...]:
     """Fit a few blocks again, by a keyed choice, and say if other predictions come out.
 
-    Of estimators with functions or code of their own, rows are scored alone and together as well,
-    and files that are read meanwhile are added to what is not bound.
+    ``block`` returns the rows of a block and the codes of their labels. Of estimators with
+    functions or code of their own, rows are scored alone and together as well, and files that are
+    read meanwhile are added to what is not bound.
     """
 
     def load(index: int) -> tuple[Any, NDArray[np.intp], SharedKey]:
-        return take_rows(X, blocks[index]), codes[blocks[index]], keys[index]
+        return *block(index), keys[index]
 
-    indices = blocks_to_check(keys[0], len(blocks), fingerprint)
-    probes = take_rows(X, np.concatenate(blocks[:2])[:PROBES])
+    indices = blocks_to_check(keys[0], len(keys), fingerprint)
     if not indices or not (may_have_state(fingerprint) or takes_functions(base)):
         return refit_condition(base, indices, load, models, names, fingerprint, probes)
     with files_read() as files:
@@ -182,9 +180,17 @@ def blocks_to_check(first_key: SharedKey, n_blocks: int, fingerprint: Fingerprin
     if os.environ.get(SWITCH, "").lower() == "off":
         return []
     wanted = 1 + n_blocks // BLOCKS_PER_CHECK if may_have_state(fingerprint) else 1
-    n_checked = min(MAX_CHECKED, wanted)
+    return _keyed_blocks(first_key, n_blocks, min(MAX_CHECKED, wanted))
+
+
+def blocks_to_keep(first_key: SharedKey, n_blocks: int) -> list[int]:
+    """Return all blocks that `blocks_to_check` may choose, whatever the estimator is."""
+    return _keyed_blocks(first_key, n_blocks, MAX_CHECKED)
+
+
+def _keyed_blocks(first_key: SharedKey, n_blocks: int, n_chosen: int) -> list[int]:
     start = first_key.seed_for("block that is fitted again")
-    return sorted({(start + turn * (start | 1)) % n_blocks for turn in range(n_checked)})
+    return sorted({(start + turn * (start | 1)) % n_blocks for turn in range(n_chosen)})
 
 
 def refit_condition(

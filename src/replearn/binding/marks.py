@@ -74,34 +74,13 @@ def preprocessing_mark(X: Any) -> str | None:
     (None, 'X looks as if a StandardScaler had been fitted on it before')
     """
     with np.errstate(invalid="ignore", over="ignore"):
-        return say_mark(_mark(X))
+        columns = [_Cells(*pair) for pair in float_columns(X) if len(pair[0]) >= MIN_ROWS]
+        return say_mark(mark_of_columns(columns, _are_orthogonal))
 
 
 def say_mark(mark: str | None) -> str | None:
     """Say that a transformer has left its mark."""
     return f"X looks as if {mark} had been fitted on it before" if mark else None
-
-
-def _mark(X: Any) -> str | None:
-    """Name the transformer whose mark the columns carry, if any."""
-    known = [_Cells(*pair) for pair in float_columns(X) if len(pair[0]) >= MIN_ROWS]
-    found = mark_of_means(known, [column for column in known if column.may_be_centred])
-    if found is not None:
-        return found
-    if all(map(_has_unit_quartiles, known)) and any(not column.whole for column in known):
-        return "a RobustScaler"
-    long = [column.cells for column in known if is_long(column)]
-    single = set()
-    suspects = []
-    for cells in long:
-        # Several passes over each column: with its cells side by side they cost a fifth; all
-        # columns at once would take as much memory as the table.
-        close = np.ascontiguousarray(cells)
-        single.update(single_marks(_Cells(close, float(close.sum())), close))
-        if min(_at_ends(close[: 8 * FIRST_ROWS])) > 1:  # this clears nearly every column
-            suspects.append(cells)
-    ends = [_at_ends(cells) for cells in suspects if not repeats_inside(cells)]
-    return other_mark(single, ends, lambda: _are_orthogonal(long[:MAX_ORTHOGONAL]))
 
 
 class _Cells:
@@ -148,6 +127,30 @@ class _Cells:
         first = self.cells[:FIRST_ROWS]
         return bool((np.round(first, 6) == first).mean() > 0.5)
 
+    @property
+    def has_unit_quartiles(self) -> bool:
+        tolerance = tolerance_of(self)
+        half = (len(self.cells) + 1) // 2
+        below = np.count_nonzero(self.cells < -tolerance)
+        above = np.count_nonzero(self.cells > tolerance)
+        if max(below, above) > half:
+            return False  # the median is not zero, and quartiles take long
+        first, middle, third = np.percentile(self.cells, (25, 50, 75))
+        return bool(abs(middle) <= tolerance and abs(third - first - 1) <= tolerance)
+
+    @property
+    def repeated_ends(self) -> tuple[int, int] | None:
+        # The first rows clear nearly every column.
+        if min(_at_ends(self.cells[: 8 * FIRST_ROWS])) < 2 or repeats_inside(self.cells):
+            return None
+        return _at_ends(self.cells)
+
+    def side_by_side(self) -> _Cells:
+        # Several passes over a column cost a fifth with its cells side by side; all columns at
+        # once would take as much memory as the table.
+        cells = np.ascontiguousarray(self.cells)
+        return _Cells(cells, float(cells.sum()))
+
 
 def _at_ends(column: Column) -> tuple[int, int]:
     low, high = (np.count_nonzero(column == end) for end in (column.min(), column.max()))
@@ -158,17 +161,8 @@ def _product(one: Column, two: Column) -> float:
     return float(np.einsum("i,i->", one, two))  # without the threads of a matrix library
 
 
-def _has_unit_quartiles(column: _Cells) -> bool:
-    cells = column.cells
-    tolerance = tolerance_of(column)
-    half = (len(column.cells) + 1) // 2
-    if max(np.count_nonzero(cells < -tolerance), np.count_nonzero(cells > tolerance)) > half:
-        return False  # the median is not zero, and quartiles take long
-    first, middle, third = np.percentile(cells, (25, 50, 75))
-    return bool(abs(middle) <= tolerance and abs(third - first - 1) <= tolerance)
-
-
-def _are_orthogonal(columns: list[Column]) -> bool:
+def _are_orthogonal(measured: Sequence[_Cells]) -> bool:
+    columns = [column.cells for column in measured]
     if len(columns) < 2 or len({len(column) for column in columns}) > 1:
         return False
     first, second = columns[:2]  # one pair clears nearly every table
@@ -216,9 +210,33 @@ def as_floats(column: Any) -> Column | None:
 
 
 # -- the marks themselves; a column is `_Cells`, or `Moments` of the pieces of a file --------------
-def mark_of_means(known: Sequence[Any], near_zero: Sequence[Any]) -> str | None:
-    """Name a transformer that shows in means, spreads and ends; other means are far from zero."""
-    suspects = [column for column in near_zero if _is_centred(column)]
+def mark_of_columns(
+    columns: Sequence[Any], are_orthogonal: Callable[[Sequence[Any]], bool]
+) -> str | None:
+    """Name the transformer whose mark the columns of floats carry, if any."""
+    found = _mark_of_means(columns)
+    if found is not None:
+        return found
+    if all(c.has_unit_quartiles for c in columns) and any(not c.whole for c in columns):
+        return "a RobustScaler"
+    long = [column for column in columns if is_long(column)]
+    single: set[str] = set()
+    ends = []
+    for column in long:
+        close = column.side_by_side()
+        single.update(_single_marks(close))
+        ends.append(close.repeated_ends)
+    for name in _SINGLE_MARKS:
+        if name in single:
+            return name
+    if _were_cut([pair for pair in ends if pair is not None]):
+        return CUT
+    return ORTHOGONAL if are_orthogonal(long[:MAX_ORTHOGONAL]) else None
+
+
+def _mark_of_means(known: Sequence[Any]) -> str | None:
+    """Name a transformer that shows in means, spreads and ends."""
+    suspects = [column for column in known if column.may_be_centred and _is_centred(column)]
     moving = [column for column in suspects if column.moves]
     # One column of doubles is proof enough; short floats only if all agree, and so for the others.
     if any(_has_unit_spread(column) for column in moving if is_long(column)):
@@ -235,23 +253,11 @@ def mark_of_means(known: Sequence[Any], near_zero: Sequence[Any]) -> str | None:
     return None
 
 
-def single_marks(column: Any, cells: Column) -> set[str]:
-    """Name the transformers whose mark one column of doubles shows; ``cells`` are some of it."""
-    mean_is_there = has_imputed_mean(cells, column.mean)
+def _single_marks(column: Any) -> set[str]:
+    """Name the transformers whose mark one column of doubles shows."""
+    mean_is_there = has_imputed_mean(column.cells, column.mean)
     fits = _was_scaled(column), _has_normal_ends(column), mean_is_there
     return {name for name, is_there in zip(_SINGLE_MARKS, fits, strict=True) if is_there}
-
-
-def other_mark(
-    single: set[str], ends: list[tuple[int, int]], are_orthogonal: Callable[[], bool]
-) -> str | None:
-    """Name a transformer by the marks of single columns, by repeated ends, or by products."""
-    for name in _SINGLE_MARKS:
-        if name in single:
-            return name
-    if were_cut(ends):
-        return CUT
-    return ORTHOGONAL if are_orthogonal() else None
 
 
 def is_long(column: Any) -> bool:
@@ -294,7 +300,7 @@ def _has_normal_ends(column: Any) -> bool:
     return bool(abs(column.high - NORMAL_END) + abs(column.low + NORMAL_END) <= ROUGH)
 
 
-def were_cut(ends: list[tuple[int, int]]) -> bool:
+def _were_cut(ends: list[tuple[int, int]]) -> bool:
     """Whether the ends of columns are repeated as if they were the sample's own quantiles.
 
     Such a cut leaves equally many cells at both ends of all columns that are cut, while limits from

@@ -43,13 +43,12 @@ def describe_points(
     rows: NDArray[np.intp],
     base: Any = None,
     decimals: int | None = None,
-    groups: NDArray[Any] | None = None,
 ) -> dict[str, Any]:
     """Describe the points of a sample, as fields of an `Identity`.
 
     Of ``rows``, in a keyed order, the first are looked at: the description then does not depend on
-    the order of the file. Of ``groups`` one row each is, since only groups are independent. A base
-    estimator that takes columns by name does not depend on their order.
+    the order of the file. A base estimator that takes columns by name does not depend on their
+    order.
     """
     names = as_points(take_rows(X, np.arange(min(1, n_rows(X))))).names
     by_position = list(names) == list(range(len(names))) or names == (None,)
@@ -64,8 +63,6 @@ def describe_points(
         "texts": {},
         "sketch": [],
     }
-    if groups is not None:
-        rows = rows[np.sort(np.unique(groups[rows], return_index=True)[1])]
     chosen = rows[: rows_sketched(len(names))]
     if len(chosen) >= MIN_ROWS:
         schema |= _sketch(_taken(X, chosen), names, codes[chosen] == 1, decimals)

@@ -176,24 +176,18 @@ def constant_models(
 
 
 def warn_if_constant(
-    models: Sequence[Any], base: Any, sample: Any, blocks: Any, block_size: int, unit: str = "rows"
+    models: Sequence[Any],
+    base: Any,
+    probes: Any,
+    label_counts: NDArray[np.intp],
+    block_size: int,
+    unit: str = "rows",
 ) -> bool:
-    """Warn if most block models are constant, and return whether this was said.
-
-    ``blocks`` are those of the first partition.
-    """
-    rows = np.concatenate(blocks)
-    n_blocks = len(blocks)
-    constant = find_constant(models[:n_blocks], base, sample.X, sample.codes, rows)
-    if constant is not None:
-        warn_of_constant(constant, base, n_blocks, block_size, unit)
-    return constant is not None
-
-
-def warn_of_constant(
-    constant: ConstantModels, base: Any, n_blocks: int, block_size: int, unit: str = "rows"
-) -> None:
-    """Warn that most block models are constant."""
+    """Warn if most models of the first partition are constant, and return whether this was said."""
+    constant = constant_models(models, base, probes, label_counts)
+    if constant is None:
+        return False
+    n_blocks = len(models)
     size = f"{block_size} {unit if block_size > 1 else unit.removesuffix('s')}"
     warn_user(
         f"most block estimators are constant: {constant.n_constant} of the {constant.n_models} "
@@ -205,6 +199,7 @@ def warn_of_constant(
         f"below {n_blocks}), or more {unit}.",
         ConstantBlocksWarning,
     )
+    return True
 
 
 def warn_if_all_constant(

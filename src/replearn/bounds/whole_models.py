@@ -21,7 +21,10 @@ MAX_BLOCKS = 4000
 """With more blocks this bound is not computed: bounded differences are as good there, and fast."""
 
 TOLERANCE = 1e-3
-"""Relative gap between the returned supremum and the largest value evaluated."""
+"""Gap between the returned supremum and the largest value evaluated, relative to the latter."""
+
+_SMALL = 5e-4
+"""Of smaller suprema the gap is relative to this: with many blocks they are as good as 0."""
 
 _FIRST_CELLS = 64
 _PARTS = 8
@@ -150,7 +153,7 @@ def excess_supremum(law: ThresholdLaw, offset: float, vote: str = "hard") -> flo
         best = max(best, float(ends.max()))
         # theorem: approximate-jensen, section "The supremum"
         limits = ends + curvature * (high - low) ** 2 / 8.0
-        is_open = limits > best * (1.0 + TOLERANCE) + FLOAT_SLACK
+        is_open = limits > best + TOLERANCE * max(best, _SMALL) + FLOAT_SLACK
         settled = max(settled, float(limits[~is_open].max(initial=0.0)))
         parts = np.linspace(0.0, 1.0, _PARTS + 1)
         cuts = low[is_open, np.newaxis] + (high - low)[is_open, np.newaxis] * parts

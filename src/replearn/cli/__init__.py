@@ -1,7 +1,8 @@
 """The command ``replearn``: parse, call, print, exit code.
 
-Each command is a module with ``add_arguments`` and ``run``, loaded when it is used. Results go
-to standard output, everything else to standard error.
+Each command is a module with a ``COMMAND``: the dataclass of its options, and a function that takes
+them. It is loaded when it is used. Results go to standard output, everything else to standard
+error.
 
 Exit codes: 0 done; 1 a gate failed (``--fail-above`` of audit and compare) or runs are not
 comparable (``certify``), and never anything else; 2 wrong usage, bad input or any other failure,
@@ -20,9 +21,25 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from replearn._version import __version__
+from replearn.cli._options import (
+    EXIT_CODES,
+    Action,
+    CommandOptions,
+    Parser,
+    add_command,
+    argument,
+    build,
+    fill,
+    flag,
+    memory,
+    names,
+    number,
+    option,
+    repeated,
+)
 from replearn.exceptions import (
     NotCertifiedWarning,
     PreprocessingWarning,
@@ -31,7 +48,26 @@ from replearn.exceptions import (
 )
 from replearn.records import pretty_json, visible
 
-__all__ = ["DONE", "add_options", "main", "put", "put_data", "put_json", "say"]
+__all__ = [
+    "DONE",
+    "ENCODING_HELP",
+    "Action",
+    "CommandOptions",
+    "argument",
+    "flag",
+    "main",
+    "memory",
+    "names",
+    "number",
+    "option",
+    "put",
+    "put_data",
+    "put_json",
+    "repeated",
+    "say",
+]
+
+ENCODING_HELP = "of text files, such as latin-1 (default: utf-8)"
 
 STARTED = time.monotonic()
 """When the command began, for time budgets."""
@@ -56,9 +92,8 @@ COMMANDS = {
     "history": ("replearn.cli.history", "the retrainings of a model that keeps an incumbent"),
     "compare": ("replearn.cli.compare", "what changes when a model replaces another; a gate on it"),
     "lab": ("replearn_lab.command", "run the paper's lower bounds and separations"),
-    "demo": ("replearn.demo", "two labs, two samples of real data, one key"),
+    "demo": ("replearn.cli.demo", "two labs, two samples of real data, one key"),
 }
-_EPILOG = "Exit codes: 0 done, 1 gate failed or not comparable, 2 usage or bad input."
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -88,8 +123,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         with plain_warnings():
-            args = make_parser(arguments).parse_args(arguments)
-            return int(args.run(args))
+            parsed = make_parser(arguments).parse_args(arguments)
+            return int(parsed.action.run(build(parsed.action.options, parsed)))
     except KeyboardInterrupt:
         say("interrupted")
         return INTERRUPTED
@@ -103,33 +138,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         return BAD_INPUT
 
 
-class Parser(argparse.ArgumentParser):
-    """Messages show what control characters an argument has, and do not send them."""
-
-    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        """End the command."""
-        super().exit(status, None if message is None else visible(message))
-
-
 def make_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     """Build the parser; only the command that is used is loaded."""
     parser = Parser(
         prog="replearn",
         description="Replicable classifiers: retrain on a fresh sample, keep the predictions.",
-        epilog=_EPILOG,
+        epilog=EXIT_CODES,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"replearn {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     used = next((word for word in arguments if not word.startswith("-")), None)
     for name, (module_name, summary) in COMMANDS.items():
-        command = commands.add_parser(
-            name, help=summary, description=summary, epilog=_EPILOG, allow_abbrev=False
-        )
+        command = add_command(commands, name, summary)
         if name == used:
-            module = importlib.import_module(module_name)
-            module.add_arguments(command)
-            command.set_defaults(run=module.run)
+            fill(command, importlib.import_module(module_name).COMMAND, arguments)
     return parser
 
 
@@ -168,18 +191,6 @@ def _write_out(text: str) -> None:
 def put_json(value: Any) -> None:
     """Write a result to standard output as JSON, and nothing else."""
     put(pretty_json(value))
-
-
-def add_options(parser: Any, kind: type | str, **options: str) -> None:
-    """Add options of one kind, each with its help: a type, or the word for a text's meaning."""
-    for name, text in options.items():
-        flag = f"--{name.replace('_', '-')}"
-        if kind is bool:
-            parser.add_argument(flag, action="store_true", help=text)
-        elif isinstance(kind, str):
-            parser.add_argument(flag, metavar=kind, help=text)
-        else:
-            parser.add_argument(flag, type=kind, metavar="N" if kind is int else "X", help=text)
 
 
 def discard_output() -> None:

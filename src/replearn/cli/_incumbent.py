@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from replearn.cli import add_options
+from replearn.cli import CommandOptions, number, option
 from replearn.cli._inputs import read_threshold
 from replearn.cli._predictions import load_model
 
@@ -19,73 +19,83 @@ _NOT_PLAIN = (
     "rho",
     "max_fits",
     "certificate",
-    "folder",
+    "scheduler",
     "resume",
     "group_by",
     "include_key",
 )
 
 
-def add_incumbent_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a fit that keeps predictions of the model in use."""
-    parser.add_argument(
-        "--memory",
-        metavar="M",
-        help="with --incumbent: weight of the remembered score, 0 to 0.8, all or auto "
-        "(default: 0.5)",
+@dataclass(frozen=True, kw_only=True)
+class IncumbentOptions(CommandOptions):
+    """Options of a fit that keeps predictions of the model in use."""
+
+    incumbent: str | None = option(
+        "model file in use: its predictions stay unless the new evidence is clear", "FILE"
     )
-    add_options(
-        parser,
-        float,
-        band="with --incumbent: how far beyond the decision threshold a score must be to change a "
+    memory: str | None = option(
+        "with --incumbent: weight of the remembered score, 0 to 0.8, all or auto (default: 0.5)",
+        "M",
+    )
+    band: float | None = number(
+        "with --incumbent: how far beyond the decision threshold a score must be to change a "
         "prediction (default: 0.1, less if the threshold is not 0.5)",
-        max_changes="with --incumbent: share of predictions that may change",
-        max_negative_flips="with --incumbent: share that may change from right to wrong",
-        keep_rate="with --incumbent: by how much the share of the second class may move",
+        float,
+    )
+    max_changes: float | None = number(
+        "with --incumbent: share of predictions that may change", float
+    )
+    max_negative_flips: float | None = number(
+        "with --incumbent: share that may change from right to wrong", float
+    )
+    keep_rate: float | None = number(
+        "with --incumbent: by how much the share of the second class may move", float
     )
 
 
-def check_plain_options(args: argparse.Namespace) -> None:
+def check_plain_options(options: Any) -> None:
     """Raise if an option belongs to estimators that train on blocks."""
     for name in _NOT_PLAIN:
-        if getattr(args, name) not in (None, False):
+        if getattr(options, name) not in (None, False):
             option = name.replace("_", "-")
             raise ValueError(f"--{option} is not supported with --learner plain: leave it out.")
 
 
-def read_incumbent(args: argparse.Namespace) -> Any:
+def read_incumbent(options: Any) -> Any:
     """Load the model in use; it must have the key of the new one."""
-    if args.incumbent is None:
+    if options.incumbent is None:
         for name in OPTIONS:
-            if getattr(args, name) is not None:
-                option = f"--{name.replace('_', '-')} {getattr(args, name)}"
+            if getattr(options, name) is not None:
+                option = f"--{name.replace('_', '-')} {getattr(options, name)}"
                 raise ValueError(f"{option} requires --incumbent: name the model in use.")
         return None
-    model, notes = load_model(args.incumbent, args.key_file, args)
-    if notes.get("id") != args.id:
+    model, notes = load_model(options.incumbent, options.key_file, options)
+    if notes.get("id") != options.id:
         raise ValueError(
-            f"--id {args.id}: {args.incumbent} was fitted with --id {notes.get('id')}, and its "
-            "predictions would be others than those in use. Give the same --id."
+            f"--id {options.id}: {options.incumbent} was fitted with --id {notes.get('id')}, and "
+            "its predictions would be others than those in use. Give the same --id."
         )
     return model
 
 
-def with_incumbent(args: argparse.Namespace, estimator: Any, incumbent: Any, labels: Any) -> Any:
+def with_incumbent(
+    options: Any, estimator: Any, incumbent: Any, label_counts: Mapping[Any, int]
+) -> Any:
     """Return the estimator that keeps predictions of the model in use."""
     from replearn.learners import IncumbentClassifier
 
-    options = {name: getattr(args, name) for name in OPTIONS}
-    if args.memory not in (None, "all", "auto"):
+    params = {name: getattr(options, name) for name in OPTIONS}
+    if options.memory not in (None, "all", "auto"):
         try:
-            options["memory"] = float(args.memory)
+            params["memory"] = float(options.memory)
         except ValueError:
             raise ValueError(
-                f"--memory {args.memory}: must be a number from 0 to 0.8, all or auto."
+                f"--memory {options.memory}: must be a number from 0 to 0.8, all or auto."
             ) from None
-    if args.learner == "plain":
-        options["threshold"] = read_threshold(args, labels)
-    given = {name: value for name, value in options.items() if value is not None}
-    return IncumbentClassifier(estimator, incumbent, **given)
+    if options.learner == "plain":
+        params["threshold"] = read_threshold(options, label_counts)
+    requested = {name: value for name, value in params.items() if value is not None}
+    return IncumbentClassifier(estimator, incumbent, **requested)
 
 
 def history_table(history: Sequence[dict[str, Any]]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import importlib
 import json
@@ -17,7 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.cli import add_options, say
+from replearn.cli import (
+    ENCODING_HELP,
+    CommandOptions,
+    argument,
+    flag,
+    memory,
+    option,
+    repeated,
+    say,
+)
 from replearn.randomness import SharedKey
 from replearn.tables import (
     ID,
@@ -51,12 +59,57 @@ NAMED: Named = {
 MAX_CLASSES = 50
 MAX_CLASSES_SHOWN = 12
 
-ENCODING_HELP = "of text files, such as latin-1 (default: utf-8)"
 MODEL_HELP = (
-    "logreg, hgb, forest, tree, xgboost, lightgbm, catboost, or module:object for your own: a "
-    "Pipeline gets the columns of the file as they are, any other classifier gets them encoded "
-    "(default: logreg)"
+    "logreg (default), hgb, forest, tree, xgboost, lightgbm, catboost, or your own as module:object"
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleOptions(CommandOptions):
+    """Options that describe the training data."""
+
+    data: str = argument("file: csv, tsv, txt (also .gz), parquet, feather, xlsx")
+    target: str = option("column with the labels to predict", "COLUMN", required=True)
+    id: str | None = option("names a row: no feature; its threshold is derived from it", "COLUMN")
+    group_by: str | None = option(
+        "rows with the same value belong together (one patient)", "COLUMN"
+    )
+    drop: tuple[str, ...] = repeated("column that is left out", "COLUMN")
+    columns: str | None = option(
+        "take the kinds of the columns from this file: fit --save-columns, or a model file", "FILE"
+    )
+    clean_labels: bool = flag(
+        "make labels that differ in case or blanks only one class, in small letters"
+    )
+    encoding: str | None = option(ENCODING_HELP, "NAME")
+    model: str = option(MODEL_HELP, "NAME", default="logreg")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdOptions(CommandOptions):
+    """Options of commands that decide at a threshold."""
+
+    threshold: str | None = option(
+        "probability from which the positive label is predicted: 0.1, prevalence, recall=0.8, "
+        "rate=0.3, or costs 1:5 of a false positive and a false negative",
+        "T",
+    )
+    positive: str | None = option("the positive label (default: the last in sorted order)", "LABEL")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryOptions(CommandOptions):
+    """The option of commands that read tables of any size."""
+
+    max_memory: int | None = option(
+        "most memory, such as 3GiB (default: 70 %% of what is free); larger tables are read in "
+        "pieces",
+        "SIZE",
+        type=memory,
+    )
+
+
+SUBGROUPS_HELP = "columns whose values are compared: changes are reported for each of them"
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +131,9 @@ class Sample:
         return len(self.y)
 
     @property
-    def n_classes(self) -> int:
-        """Number of classes, at least two."""
-        return max(2, len(set(self.y.tolist())))
+    def label_counts(self) -> Counter[Any]:
+        """How often each label occurs."""
+        return Counter(self.y.tolist())
 
     def features_for(self, model: Any) -> Any:
         """Return the features as a base estimator expects them."""
@@ -91,71 +144,55 @@ class Sample:
         say(self.overview, *self.remarks, quiet=quiet)
 
 
-def add_sample_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options that describe the training data."""
-    parser.add_argument("data", help="file: csv, tsv, txt (also .gz), parquet, feather, xlsx")
-    parser.add_argument(
-        "--target", required=True, metavar="COLUMN", help="column with the labels to predict"
-    )
-    add_options(
-        parser,
-        "COLUMN",
-        id="identifies a row: not a feature; its threshold is derived from it",
-        group_by="rows with the same value stay in one block",
-    )
-    parser.add_argument(
-        "--drop", action="append", default=[], metavar="COLUMN", help="leave out (may be repeated)"
-    )
-    columns = "take the kinds of the columns from this file: fit --save-columns, or a model file"
-    add_options(parser, "FILE", columns=columns)
-    clean = "make labels that differ in case or blanks only one class, in small letters"
-    add_options(parser, bool, clean_labels=clean)
-    add_options(parser, "NAME", encoding=ENCODING_HELP, model=MODEL_HELP)
-    parser.set_defaults(model="logreg")
-
-
 def read_sample(
-    args: argparse.Namespace, thin: Any = None, *, drawn: Table | None = None, numbers: bool = False
+    options: SampleOptions, thin: Any = None, *, drawn: Table | None = None, numbers: bool = False
 ) -> Sample:
     """Read the file, or wanted rows of it; features, labels (or numbers) and groups apart."""
-    table = drawn or read_table(args.data, wanted_kinds(args), encoding=args.encoding, thin=thin)
-    columns, ids = split_columns(table, args)
-    labels, kept, remarks = _read_target(table, args, numbers)
+    table = drawn or read_table(
+        options.data, wanted_kinds(options), encoding=options.encoding, thin=thin
+    )
+    columns, ids = split_columns(table, options)
+    labels, kept, remarks = _read_target(table, options, numbers)
     frame = table.frame.filter(kept)
-    used_as = dict.fromkeys(args.drop, "dropped")
-    used_as |= {args.id: "id", args.group_by: "group", args.target: "target"}
-    about = [r for r in table.remarks if not any(f"column {n!r}" in r for n in used_as if n)]
+    named = {options.id: "id", options.group_by: "group", options.target: "target"}
+    used_as = dict.fromkeys(options.drop, "dropped")
+    used_as |= {name: use for name, use in named.items() if name is not None}
+    about = [r for r in table.remarks if not any(f"column {n!r}" in r for n in used_as)]
     return Sample(
         X=frame.select(list(columns)),
         y=labels,
         columns=columns,
-        target_kind=table.columns[args.target],
-        groups=None if args.group_by is None else _groups(frame[args.group_by], args),
+        target_kind=table.columns[options.target],
+        groups=None if options.group_by is None else _groups(frame[options.group_by], options),
         remarks=(*about, *remarks),
         ids=ids,
-        overview=f"{table.overview(used_as)}\ntarget {args.target!r}: {_classes(labels)}",
+        overview=f"{table.overview(used_as)}\ntarget {options.target!r}: {_classes(labels)}",
     )
 
 
-def split_columns(table: Table, args: argparse.Namespace) -> tuple[dict[str, str], tuple[str, ...]]:
+def split_columns(table: Table, options: SampleOptions) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the features with their kinds, and the ids; others are named by options."""
-    aside = [n for n in (args.target, args.id, args.group_by, *args.drop) if n is not None]
+    aside = [
+        n for n in (options.target, options.id, options.group_by, *options.drop) if n is not None
+    ]
     for name in aside:
-        _check_column(name, table.columns, args.data)
+        _check_column(name, table.columns, options.data)
     others = {n: kind for n, kind in table.columns.items() if n not in aside}
     ids = tuple(n for n, kind in others.items() if kind == ID)
     if len(ids) == len(others):
-        raise TableFileError(f"{args.data} has no column to learn from besides {args.target!r}.")
+        raise TableFileError(
+            f"{options.data} has no column to learn from besides {options.target!r}."
+        )
     return {n: kind for n, kind in others.items() if n not in ids}, ids
 
 
 def _read_target(
-    table: Table, args: argparse.Namespace, numbers: bool
+    table: Table, options: SampleOptions, numbers: bool
 ) -> tuple[NDArray[Any], Any, list[str]]:
     """Return the labels or the numbers of the target, which rows have one, and remarks."""
-    target = args.target
-    path = args.data
-    clean = args.clean_labels
+    target = options.target
+    path = options.data
+    clean = options.clean_labels
     column = table.frame[target]
     known = ~column.is_null()
     column = column.filter(known)
@@ -243,12 +280,12 @@ def _classes(labels: NDArray[Any]) -> str:
     return ", ".join(shown) + (f" and {left} more classes" if left else "")
 
 
-def wanted_kinds(args: argparse.Namespace) -> dict[str, str] | None:
+def wanted_kinds(options: SampleOptions) -> dict[str, str] | None:
     """Return the kinds of the columns if they are given; None: they are guessed."""
-    if args.columns is None:
+    if options.columns is None:
         return None
-    named = {name: ID for name in (args.id, args.group_by) if name is not None}
-    return {**named, **read_columns(args.columns)}
+    named = {name: ID for name in (options.id, options.group_by) if name is not None}
+    return {**named, **read_columns(options.columns)}
 
 
 def _check_column(name: str, columns: Iterable[str], path: str) -> None:
@@ -260,9 +297,11 @@ def _check_column(name: str, columns: Iterable[str], path: str) -> None:
     raise TableFileError(f"{path} has no column {name!r}.{''.join(meant)} It has {known}.")
 
 
-def _groups(column: Any, args: argparse.Namespace) -> NDArray[Any]:
+def _groups(column: Any, options: SampleOptions) -> NDArray[Any]:
     if column.null_count():
-        raise TableFileError(f"{args.data}: column {args.group_by!r} has rows without a value.")
+        raise TableFileError(
+            f"{options.data}: column {options.group_by!r} has rows without a value."
+        )
     return np.array([str(value) for value in column.to_list()])
 
 
@@ -310,71 +349,34 @@ def read_key(path: str | None) -> SharedKey | None:
     return SharedKey(text)
 
 
-def add_subgroups(parser: argparse.ArgumentParser) -> None:
-    """Add the option of columns whose values are compared."""
-    parser.add_argument(
-        "--subgroups",
-        type=_names,
-        default=(),
-        metavar="A,B",
-        help="columns: changes are reported for each of their values",
-    )
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """Read names of columns, separated by commas.
-
-    >>> _names("sex, age")
-    ('sex', 'age')
-    """
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def add_threshold(parser: argparse.ArgumentParser) -> None:
-    """Add the options of commands that decide at a threshold."""
-    parser.add_argument(
-        "--threshold",
-        metavar="T",
-        help="probability from which the positive label is predicted: 0.1, prevalence, recall=0.8, "
-        "rate=0.3, or costs of a false positive and a false negative, 1:5",
-    )
-    add_options(parser, "LABEL", positive="the positive label (default: the last in sorted order)")
-
-
-def read_threshold(args: argparse.Namespace, labels: Iterable[Any] | None) -> Any:
-    """Return the decision threshold of the options, on the probability of the last label.
-
-    ``labels`` are None where they are not known before the fit.
-    """
+def read_threshold(options: ThresholdOptions, label_counts: Mapping[Any, int]) -> Any:
+    """Return the decision threshold of the options, on the probability of the last label."""
     from replearn.learners import parse_threshold, threshold_of_label
 
-    if args.threshold is None:
+    if options.threshold is None:
         return None
     try:
-        threshold = parse_threshold(args.threshold)
+        threshold = parse_threshold(options.threshold)
     except ValueError as error:
         raise ValueError(
-            f"--threshold {args.threshold}: must be a number such as 0.1, prevalence, recall=0.8, "
-            "rate=0.3, or the costs of a false positive and a false negative such as 1:5."
+            f"--threshold {options.threshold}: must be a number such as 0.1, prevalence, "
+            "recall=0.8, rate=0.3, or the costs of a false positive and a false negative such as "
+            "1:5."
         ) from error
-    if labels is None:
-        if args.positive is not None:
-            raise ValueError("--positive needs the file in memory: leave out --folder.")
-        return threshold
-    counted = Counter(np.asarray(labels).tolist())
-    classes = np.array(sorted(counted))
+    classes = np.array(sorted(label_counts))
     known = {str(label): label for label in classes.tolist()}
-    if args.positive is not None and args.positive not in known:
-        raise ValueError(f"--positive {args.positive}: the labels are {', '.join(known)}.")
-    if args.positive is None and len(classes) == 2:
-        rarer = min(counted, key=counted.__getitem__)
+    if options.positive is not None and options.positive not in known:
+        raise ValueError(f"--positive {options.positive}: the labels are {', '.join(known)}.")
+    if options.positive is None and len(classes) == 2:
+        rarer = min(label_counts, key=label_counts.__getitem__)
         positive = classes[1]
         if rarer != positive:
             say(
-                f"note: --threshold {args.threshold} is about {str(positive)!r}, the last label in "
-                f"sorted order; --positive {rarer} makes it one about {str(rarer)!r}"
+                f"note: --threshold {options.threshold} is about {str(positive)!r}, the last label "
+                f"in sorted order; --positive {rarer} makes it one about {str(rarer)!r}"
             )
-    return threshold_of_label(threshold, known.get(args.positive), classes)
+    positive = None if options.positive is None else known[options.positive]
+    return threshold_of_label(threshold, positive, classes)
 
 
 def base_model(name: str, columns: Mapping[str, str], known: Named = NAMED) -> Any:

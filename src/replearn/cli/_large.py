@@ -1,10 +1,11 @@
-"""Files that are larger than memory: cells get their kinds chunk by chunk."""
+"""Tables of any size: whether they are read whole or in pieces, and how pieces are read."""
 
 from __future__ import annotations
 
-import argparse
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,15 +15,25 @@ import numpy as np
 
 from replearn.cli import say
 from replearn.cli._inputs import (
+    SampleOptions,
     check_classes,
     clean_labels,
     split_columns,
     wanted_kinds,
 )
-from replearn.outofcore import Folder, draw_rows, open_rows
 from replearn.randomness import SharedKey
-from replearn.records import differences, other_work
-from replearn.tables import Table, TableFileError, is_number, is_text_file, read_chunks, table_of
+from replearn.tables import (
+    SHARE_USED,
+    Table,
+    TableFileError,
+    available_memory,
+    format_memory,
+    is_number,
+    is_text_file,
+    memory_needed,
+    read_chunks,
+    table_of,
+)
 
 RECORD = "cells.json"
 CELLS = "cells"
@@ -33,7 +44,97 @@ SAMPLE_CELLS = 24_000_000
 """Cells that are drawn of a large file: enough for 20 pairs of trainings (`audit.MAX_CELLS` each)
 that have no row in common."""
 
+BYTES_PER_SAMPLED_CELL = 64
+MIN_MEMORY = 1 << 30
+"""What work in pieces takes, however large the file is: measured (docs/scale.md), rounded up."""
 
+BLOCK_COPIES = 4
+"""How often the rows of a block are in memory while it is sorted and trained on."""
+
+
+# -- whole or in pieces ----------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Reading:
+    """How a table is read."""
+
+    needed: int  # bytes, if it is read whole
+    limit: int | None  # bytes that may be taken; None: unknown
+    requested: bool  # whether the user has set the limit
+
+    @property
+    def fits(self) -> bool:
+        """Whether the table is read whole."""
+        return self.limit is None or self.needed <= self.limit
+
+    @property
+    def why(self) -> str:
+        """Why it is not read whole."""
+        assert self.limit is not None
+        there = "--max-memory allows" if self.requested else "this command takes at most"
+        return (
+            f"the table would take about {format_memory(self.needed)} of memory, and {there} "
+            f"{format_memory(self.limit)}"
+        )
+
+    def require_whole(self, option: str) -> None:
+        """Raise, or say so, if an option needs the table in memory and it does not fit."""
+        if self.fits:
+            return
+        if self.requested:
+            raise ValueError(f"{option} requires the table in memory, but {self.why}.")
+        say(f"warning: {self.why}; {option} requires it in memory")
+
+    def require_pieces(self, rows_per_block: int | None, n_columns: int) -> None:
+        """Raise if work in pieces would take more than the user has allowed."""
+        if not self.requested or self.limit is None:
+            return
+        block_bytes = BLOCK_COPIES * 8 * (rows_per_block or 0) * (n_columns + 2)
+        needed = MIN_MEMORY + max(0, block_bytes - MIN_MEMORY // 4)
+        if needed > self.limit:
+            raise ValueError(
+                f"--max-memory {format_memory(self.limit)}: must be at least "
+                f"{format_memory(needed)} for this table"
+                + (
+                    f", with blocks of {rows_per_block:,} rows (more blocks are smaller: --plan)."
+                    if block_bytes > MIN_MEMORY // 4
+                    else "."
+                )
+            )
+
+
+def reading_of(path: str, max_memory: int | None, *, bytes_per_row: int = 0) -> Reading:
+    """Choose by the size of a file and the memory that there is how it is read."""
+    needed = memory_needed(Path(path), bytes_per_row=bytes_per_row)
+    if max_memory is not None or needed == 0:
+        return Reading(needed, max_memory, max_memory is not None)
+    available = available_memory()
+    return Reading(needed, None if available is None else int(SHARE_USED * available), False)
+
+
+def jobs_within(jobs: int | None, max_memory: int | None) -> int | None:
+    """Return how many workers may run at once under a limit of memory that the user has set."""
+    if max_memory is None or jobs in (None, 1):
+        return jobs
+    from joblib import effective_n_jobs
+
+    return max(1, min(effective_n_jobs(jobs), max_memory // MIN_MEMORY))
+
+
+@contextmanager
+def work_folder(kept: str | None, beside: str) -> Iterator[str]:
+    """Return the folder of the user, or a temporary one beside a file, which is removed.
+
+    Not the system's folder for temporary files: it may be in memory.
+    """
+    if kept is not None:
+        yield kept
+        return
+    home = Path(beside).absolute().parent
+    with tempfile.TemporaryDirectory(prefix=".replearn-", dir=home) as folder:
+        yield folder
+
+
+# -- training data in pieces -----------------------------------------------------------------------
 @dataclass(frozen=True)
 class LargeSample:
     """The training data that the options describe, in files of the work folder."""
@@ -41,7 +142,7 @@ class LargeSample:
     cells: str
     work: str
     n: int
-    n_classes: int
+    label_counts: Counter[Any]
     columns: dict[str, str]  # kinds of the features
     target_kind: str
     remarks: tuple[str, ...]
@@ -53,54 +154,58 @@ class LargeSample:
         say(*self.remarks, quiet=quiet)
 
 
-def _refuse_options(args: argparse.Namespace, *, by_scores: bool) -> None:
-    """Refuse options that need the sample in memory."""
-    if args.folder is None:
-        raise ValueError("--scheduler needs --folder: storage that all workers see.")
-    given = {"--group-by": args.group_by, "--incumbent": args.incumbent, "--resume": args.resume}
-    refused = [name for name, value in given.items() if value is not None]
-    refused += ["--learner score"] if by_scores else []
-    if refused:
-        raise ValueError(f"{refused[0]} needs the file in memory: leave out --folder.")
-
-
-def read_in_pieces(args: argparse.Namespace, *, by_scores: bool) -> LargeSample:
+def read_in_pieces(options: SampleOptions, home: str) -> LargeSample:
     """Read a file chunk by chunk, and write its cells with their kinds to the folder."""
-    _refuse_options(args, by_scores=by_scores)
-    folder = Folder(args.folder)
-    path = Path(args.data)
+    from replearn.outofcore import Folder
+
+    folder = Folder(home)
+    path = Path(options.data)
     info = path.stat()
-    options = [args.target, args.id, args.drop, args.clean_labels, args.encoding, args.columns]
-    wanted = {"file": [str(path.absolute()), info.st_size, info.st_mtime_ns], "options": options}
+    settings = [options.target, options.id, list(options.drop), options.clean_labels]
+    settings += [options.encoding, options.columns]
+    files = [str(path.absolute()), info.st_size, info.st_mtime_ns]
+    folder.claim("fit", {"file": files, "options": settings})
     if RECORD not in folder:
         folder.remove(CELLS)
-        folder.write_json(RECORD, wanted | {"found": _write_cells(args, path, folder)})
-    record = folder.read_json(RECORD)
-    found = record.pop("found")
-    different = differences(record, wanted)
-    if different:
-        raise ValueError(other_work(folder.address, "fit", different))
+        folder.write_json(RECORD, _write_cells(options, path, folder))
+    found = folder.read_json(RECORD)
+    counts = Counter(dict(map(tuple, found.pop("label_counts"))))
     found |= {"remarks": tuple(found["remarks"]), "ids": tuple(found["ids"])}
-    return LargeSample(f"{folder.address}/{CELLS}", f"{folder.address}/{WORK}", **found)
+    cells = f"{folder.address}/{CELLS}"
+    return LargeSample(cells, f"{folder.address}/{WORK}", label_counts=counts, **found)
 
 
-def draw_sample(args: argparse.Namespace, key: SharedKey) -> tuple[Table, list[str]]:
+def holds_pieces(folder: str | None) -> bool:
+    """Whether a folder belongs to a fit that was begun in pieces."""
+    return folder is not None and Path(folder, CELLS).is_dir()
+
+
+def draw_sample(
+    options: SampleOptions, key: SharedKey, n_rows: int, max_memory: int | None
+) -> tuple[Table, list[str]]:
     """Return some rows of a file that is too large to be read whole, and what to say of it."""
     import polars as pl
 
-    path = Path(args.data)
+    from replearn.outofcore import Folder, draw_rows
+
+    path = Path(options.data)
+    n_cells = SAMPLE_CELLS
+    if max_memory is not None:
+        n_cells = min(n_cells, max_memory // BYTES_PER_SAMPLED_CELL)
     with tempfile.TemporaryDirectory() as folder:
-        read = partial(chunks_of, path, args.encoding, Folder(folder))
-        n = max(args.rows or 0, SAMPLE_CELLS // next(read()).width)
-        parts, ranks, n_rows = draw_rows(read, n, key, lambda rows, at: rows[at])
-    remark = f"{len(ranks):,} of {n_rows:,} rows were drawn by the key, since the file is large"
+        read = partial(chunks_of, path, options.encoding, Folder(folder))
+        n = max(n_rows, n_cells // next(read()).width)
+        parts, ranks, n_all = draw_rows(read, n, key, lambda rows, at: rows[at])
+    remark = f"{len(ranks):,} of {n_all:,} rows were drawn by the key, since the file is large"
     together = pl.concat(parts)[np.argsort(ranks, kind="stable")]
-    return table_of(together, wanted_kinds(args), path), [remark] if len(ranks) < n_rows else []
+    return table_of(together, wanted_kinds(options), path), [remark] if len(ranks) < n_all else []
 
 
-def chunks_of(path: Path, encoding: str | None, folder: Folder | None = None) -> Iterator[Any]:
+def chunks_of(path: Path, encoding: str | None, folder: Any = None) -> Iterator[Any]:
     """Yield polars frames of a file, with texts as they are written where it is a text file."""
     import polars as pl
+
+    from replearn.outofcore import open_rows
 
     if is_text_file(path):
         yield from read_chunks(path, encoding)
@@ -110,46 +215,48 @@ def chunks_of(path: Path, encoding: str | None, folder: Folder | None = None) ->
         yield pl.from_arrow(piece.read(rows.names))
 
 
-def _write_cells(args: argparse.Namespace, path: Path, folder: Folder) -> dict[str, Any]:
-    import polars as pl
-
-    kinds: dict[str, str] = wanted_kinds(args) or {}
+def _write_cells(options: SampleOptions, path: Path, folder: Any) -> dict[str, Any]:
+    kinds: dict[str, str] = wanted_kinds(options) or {}
     columns: dict[str, str] = {}
     ids: tuple[str, ...] = ()
     remarks: list[str] = []
-    labels: list[Any] = []
-    n = n_unlabelled = 0
-    for number, chunk in enumerate(chunks_of(path, args.encoding)):
-        if number == 0:
-            say(f"reading {path} in pieces; work is kept in {args.folder}", quiet=args.quiet)
+    counts: Counter[Any] = Counter()
+    n_rows = 0
+    for index, chunk in enumerate(chunks_of(path, options.encoding)):
         table = table_of(chunk, kinds or None, path)
-        if number == 0:
-            columns, ids = split_columns(table, args)
+        if index == 0:
+            columns, ids = split_columns(table, options)
             if not kinds:
                 remarks.append(f"kinds of columns are guessed from the first {chunk.height} rows")
             kinds = kinds or table.columns
         remarks += [text for text in table.remarks if text not in remarks]
-        column = _labels(table.frame[args.target], kinds[args.target], args.clean_labels)
+        target = table.frame[options.target]
+        column = _labels(target, kinds[options.target], options.clean_labels)
         known = ~column.is_null()
         cells = table.frame.select(list(columns)).with_columns(column).filter(known)
-        folder.write_arrow(f"{CELLS}/{number:06d}.arrow", cells.to_arrow())
-        labels.append(column.filter(known).unique())
-        n = n + cells.height
-        n_unlabelled = n_unlabelled + chunk.height - cells.height
-    if not labels or not n:
-        raise TableFileError(f"{path} has no rows with a {args.target!r}.")
-    present = pl.concat(labels).unique()
-    check_classes(present, kinds[args.target], args.target, str(path))
-    if n_unlabelled:
-        remarks.append(f"{n_unlabelled} rows without {args.target!r} are left out")
+        folder.write_arrow(f"{CELLS}/{index:06d}.arrow", cells.to_arrow())
+        counts.update(dict(column.filter(known).value_counts().iter_rows()))
+        n_rows += chunk.height
+    n = counts.total()
+    if not n:
+        raise TableFileError(f"{path} has no rows with a {options.target!r}.")
+    _check_counts(counts, kinds[options.target], options)
+    if n < n_rows:
+        remarks.append(f"{n_rows - n} rows without {options.target!r} are left out")
     return {
         "n": n,
-        "n_classes": max(2, len(present)),
+        "label_counts": [list(item) for item in counts.items()],
         "columns": columns,
-        "target_kind": kinds[args.target],
+        "target_kind": kinds[options.target],
         "remarks": remarks[:MAX_REMARKS],
         "ids": ids,
     }
+
+
+def _check_counts(counts: Counter[Any], kind: str, options: SampleOptions) -> None:
+    import polars as pl
+
+    check_classes(pl.Series(list(counts)), kind, options.target, options.data)
 
 
 def _labels(column: Any, kind: str, clean: bool) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.cli import add_options
+from replearn.cli import ENCODING_HELP, CommandOptions, flag, number, option, repeated
 from replearn.cli._inputs import (
-    ENCODING_HELP,
     as_labels,
     clean_labels,
     notes_of_model,
@@ -42,25 +40,42 @@ _WHOLE = re.compile(r"(-?\d+)\.0+")
 _TABLES = (*TEXT_SUFFIXES, *TYPED_SUFFIXES, ".xlsx", ".gz")
 
 
-def add_model_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of commands that load models and read a file for them."""
-    add_options(parser, "FILE", key_file="the shared key, if not in the model")
-    add_trust(parser)
-    add_options(parser, "NAME", encoding=ENCODING_HELP)
-    add_options(parser, bool, json="print JSON", quiet="no remarks")
+@dataclass(frozen=True, kw_only=True)
+class TrustOptions(CommandOptions):
+    """Options for what may be loaded: types of other packages, and how much memory."""
+
+    trust: tuple[str, ...] = repeated("type outside scikit-learn that may be loaded", "TYPE")
+    max_bytes: int | None = number(
+        "bytes that loading a model may take (default: 512 MiB and 64 times its file)"
+    )
+    any_version: bool = flag("load although another scikit-learn wrote the model")
 
 
-def add_trust(parser: argparse.ArgumentParser) -> None:
-    """Add the options for what may be loaded: types of other packages, and how much memory."""
-    text = "type outside scikit-learn that may be loaded (may be repeated)"
-    parser.add_argument("--trust", action="append", default=[], metavar="TYPE", help=text)
-    limit = "memory that loading a model may take (default: 512 MiB and 64 times its file)"
-    add_options(parser, int, max_bytes=limit)
-    add_options(parser, bool, any_version="load although another scikit-learn wrote the model")
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions(TrustOptions):
+    """Options of commands that load models and read a file for them."""
+
+    key_file: str | None = option("the shared key, if not in the model", "FILE")
+    encoding: str | None = option(ENCODING_HELP, "NAME")
+    json: bool = flag("print JSON")
+    quiet: bool = flag("no remarks")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(ModelOptions):
+    """Options of commands that read tables of predictions beside models."""
+
+    id: str | None = option(
+        "names the rows in tables of predictions, and in the data (default: their first column)",
+        "COLUMN",
+    )
+    prediction: str = option(
+        f"the labels in tables of predictions (default: {PREDICTION})", "COLUMN", PREDICTION
+    )
 
 
 def load_model(
-    path: str, key_file: str | None, args: argparse.Namespace
+    path: str, key_file: str | None, options: TrustOptions
 ) -> tuple[Any, Mapping[str, Any]]:
     """Load a model that ``replearn fit`` has written, and its notes about the table."""
     from replearn.persistence import describe, load
@@ -74,9 +89,9 @@ def load_model(
     model = load(
         path,
         read_key(key_file),
-        trusted_types=args.trust,
-        any_version=args.any_version,
-        max_bytes=args.max_bytes,
+        trusted_types=options.trust,
+        any_version=options.any_version,
+        max_bytes=options.max_bytes,
     )
     return model, notes
 
@@ -146,31 +161,31 @@ def is_predictions(path: str) -> bool:
     return Path(path).suffix.lower() in _TABLES
 
 
-def read_predictions(args: argparse.Namespace, path: str) -> Predictions:
+def read_predictions(options: TableOptions, path: str) -> Predictions:
     """Read a file of predictions: a column that names the rows, and one of labels."""
-    name = args.id or _first_column(path, args)
-    labels = _texts_by_id(path, name, args.prediction, args.encoding)
+    name = options.id or _first_column(path, options)
+    labels = _texts_by_id(path, name, options.prediction, options.encoding)
     return Predictions(path, name, labels)
 
 
 def predictions_of_model(
-    args: argparse.Namespace, path: str, key_file: str | None, id_column: str
+    options: TableOptions, path: str, key_file: str | None, id_column: str, data: str
 ) -> Predictions:
     """Let a model predict the rows of the data, and name them as the other side does."""
-    model, notes = load_model(path, key_file, args)
-    X, own_ids, _ = read_points(args.data, notes, args.encoding)
+    model, notes = load_model(path, key_file, options)
+    X, own_ids, _ = read_points(data, notes, options.encoding)
     labels = [as_label(label) for label in model.predict(X, ids=own_ids).tolist()]
-    ids = _ids_of(args.data, id_column, len(labels), args.encoding)
+    ids = _ids_of(data, id_column, len(labels), options.encoding)
     return Predictions(path, id_column, dict(zip(ids, labels, strict=True)))
 
 
-def _first_column(path: str, args: argparse.Namespace) -> str:
-    names = list(read_table(path, encoding=args.encoding).columns)
-    others = [name for name in names if name != args.prediction]
+def _first_column(path: str, options: TableOptions) -> str:
+    names = list(read_table(path, encoding=options.encoding).columns)
+    others = [name for name in names if name != options.prediction]
     if len(others) == len(names) or not others:
         raise TableFileError(
             f"{path} has the columns {', '.join(names[:20])}; expected are one that names the rows "
-            f"and {args.prediction!r}. Name them with --id and --prediction."
+            f"and {options.prediction!r}. Name them with --id and --prediction."
         )
     return others[0]
 

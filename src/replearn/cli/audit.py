@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from replearn.cli import (
     DONE,
     GATE_FAILED,
     INTERRUPTED,
     STARTED,
-    add_options,
+    Action,
+    flag,
+    names,
+    number,
+    option,
     put,
     put_json,
     say,
 )
 from replearn.cli._inputs import (
     NAMED,
+    SUBGROUPS_HELP,
+    MemoryOptions,
     Named,
     Sample,
-    add_sample_arguments,
-    add_subgroups,
-    add_threshold,
+    SampleOptions,
+    ThresholdOptions,
     base_model,
     read_key,
     read_sample,
     read_threshold,
 )
+from replearn.cli._large import draw_sample, jobs_within, reading_of
 from replearn.randomness import SharedKey
 from replearn.records import check_fraction, check_positive, if_given
 from replearn.tables import Table, is_large_file
@@ -49,9 +54,18 @@ REGRESSORS: Named = {
 }
 
 ENDINGS = (".html", ".json", ".md")
-USUAL: dict[str, Any] = {"pairs": 20, "rows": None, "contenders": None}
-QUICK: dict[str, Any] = {"pairs": 3, "rows": 5000, "contenders": "baseline,replicable"}
-"""What options are that were not given, and with --quick."""
+
+
+class AuditSize(NamedTuple):
+    """How much is audited."""
+
+    pairs: int
+    rows: int | None
+    contenders: tuple[str, ...] | None  # None: those of `replearn.audit`
+
+
+USUAL = AuditSize(20, None, None)
+QUICK = AuditSize(3, 5000, ("baseline", "replicable"))
 
 MAX_CELLS = 600_000
 MIN_ROWS = 2500
@@ -68,94 +82,111 @@ DEARER = 8.0
 into texts, which cannot be avoided."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    add_sample_arguments(parser)
-    _add_numbers(parser)
-    add_threshold(parser)
-    names = ", ".join(CONTENDERS)
-    add_options(parser, "NAMES", contenders=f"with commas, among {names} (default: first five)")
-    add_subgroups(parser)
-    add_options(
-        parser,
-        "FILE",
-        out="write the report: .html, .json or .md",
-        key_file="key from which the samples are drawn",
-    )
-    add_options(parser, "DIR", resume="keep finished pairs here, and continue from them")
-    add_options(
-        parser,
-        bool,
-        quick=f"a first look: {QUICK['rows']} rows, {QUICK['pairs']} pairs, no bagging",
-        details="print every table and finding, not only the first screen",
-        json="print the result as JSON",
-        hide_values="leave features out of the report",
-        quiet="no remarks, no progress",
-    )
-    parser.set_defaults(rho=0.1, jobs=-1)
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
+    """Options of the command."""
 
+    COMMON = (
+        *("target", "out", "model", "contenders", "group_by", "subgroups", "threshold"),
+        *("quick", "time_budget", "fail_above", "tolerance", "resume"),
+        *("max_memory", "jobs", "details", "json"),
+    )
+    EXAMPLES = (
+        "replearn audit people.csv --target income --out report.html",
+        "replearn audit people.csv --target income --quick --fail-above 0.05",
+    )
 
-def _add_numbers(parser: argparse.ArgumentParser) -> None:
-    add_options(
-        parser,
+    rho: float = number(
+        "flip probability that the replicable contender guarantees (default: 0.1)", float, 0.1
+    )
+    time_budget: float | None = number(
+        "seconds for the whole command: what is left out is said",
         float,
-        rho="flip probability that the replicable contender guarantees (default: 0.1)",
-        time_budget="seconds for the whole command: rows, pairs and contenders are chosen so that "
-        "it ends in time",
-        max_price="recommend contenders that lose at most so many points of accuracy (default: 1)",
-        fail_above="exit with 1 if the measured flip rate of the model is larger",
-        fail_above_limit="the same for its upper 95 %% limit: passes only if the rate is shown to "
-        "be smaller",
-        tolerance="the target is a quantity: audit a regressor (ridge, hgb, forest, tree); "
-        "predictions that differ by at least this, in units of the target, have changed",
     )
-    parser.add_argument(
-        "--y-range",
+    max_price: float | None = number(
+        "recommend contenders that lose at most so many points of accuracy (default: 1)", float
+    )
+    fail_above: float | None = number(
+        "exit with 1 if more predictions change than this share", float
+    )
+    fail_above_limit: float | None = number(
+        "the same for its upper 95 %% limit: passes only if the rate is shown to be smaller", float
+    )
+    tolerance: float | None = number(
+        "the target is a quantity: audit a regressor (ridge, hgb, forest, tree); predictions that "
+        "differ by less have not changed",
+        float,
+    )
+    y_range: tuple[float, float] | None = option(
+        "smallest and largest prediction, known before the data; with it the replicable regressor "
+        "is certified",
+        ("LOW", "HIGH"),
         nargs=2,
         type=float,
-        metavar=("LOW", "HIGH"),
-        help="smallest and largest prediction, known before the data; with it the replicable "
-        "regressor is certified",
     )
-    add_options(
-        parser,
-        int,
-        pairs="pairs of trainings (default: 20)",
-        rows="use at most so many rows of the file, drawn by the key",
-        jobs="number of workers (default: all cores)",
+    pairs: int | None = number("pairs of trainings (default: 20)")
+    rows: int | None = number("use at most so many rows of the file, drawn by the key")
+    jobs: int = number("number of workers (default: all cores)", default=-1)
+    contenders: tuple[str, ...] | None = option(
+        f"among {', '.join(CONTENDERS)} (default: first five)", "A,B", type=names
     )
+    subgroups: tuple[str, ...] = option(SUBGROUPS_HELP, "A,B", default=(), type=names)
+    out: str | None = option("write the report: .html, .json or .md", "FILE")
+    key_file: str | None = option("key from which the samples are drawn", "FILE")
+    resume: str | None = option("keep finished work here, and continue from it", "DIR")
+    quick: bool = flag(f"a first look: {QUICK.rows} rows, {QUICK.pairs} pairs, no bagging")
+    sources: bool = flag("measure where changes come from, with --quick or a time budget as well")
+    no_sources: bool = flag("do not measure where changes come from")
+    details: bool = flag("print every table and finding, not only the first screen")
+    json: bool = flag("print the result as JSON")
+    hide_values: bool = flag("leave features out of the report")
+    quiet: bool = flag("no remarks, no progress")
+
+    @property
+    def size(self) -> AuditSize:
+        """How much is audited: what was requested, and the rest as usual or with ``--quick``."""
+        usual = QUICK if self.quick else USUAL
+        return AuditSize(
+            usual.pairs if self.pairs is None else self.pairs,
+            usual.rows if self.rows is None else self.rows,
+            usual.contenders if self.contenders is None else self.contenders,
+        )
+
+    @property
+    def measure_sources(self) -> bool | None:
+        """Whether to measure where changes come from; None: as the time budget says."""
+        if self.sources or self.no_sources:
+            return self.sources
+        return False if self.quick else None
 
 
-def run(args: argparse.Namespace) -> int:
+def run(options: AuditOptions) -> int:
     """Run the audit, write the report, print a summary, and apply the gates."""
-    _check(args)
-    for name, value in (QUICK if args.quick else USUAL).items():
-        if getattr(args, name) is None:
-            setattr(args, name, value)
-    key = read_key(args.key_file)
-    thin = _thinning(args, key)
-    drawn, about_drawn = _draw_if_large(args, key)
-    sample = read_sample(args, thin, drawn=drawn, numbers=args.tolerance is not None)
+    _check(options)
+    key = read_key(options.key_file)
+    thin = _thinning(options, key)
+    drawn, about_drawn = _draw_if_large(options, key)
+    sample = read_sample(options, thin, drawn=drawn, numbers=options.tolerance is not None)
     del drawn
-    sample.tell(quiet=args.quiet)
-    train_size = _train_size(args, sample)
+    sample.tell(quiet=options.quiet)
+    train_size = _train_size(options, sample)
     about_thin = [] if thin is None else thin.remarks
     about_rows = [*about_drawn, *about_thin, *_about_rows(train_size, sample)]
-    say(*about_rows, quiet=args.quiet)
-    result, judged = _audit(args, sample, key, train_size)
+    say(*about_rows, quiet=options.quiet)
+    result, judged = _audit(options, sample, key, train_size)
     result = dataclasses.replace(result, cut_short=(*result.cut_short, *about_rows))
-    if args.out:
-        result.save(args.out, **({"values": False} if args.hide_values else {}))
-        say(f"report written to {args.out}", quiet=args.quiet)
-    gates = _gates(result, judged, args)
-    if args.json:
+    if options.out:
+        result.save(options.out, **({"values": False} if options.hide_values else {}))
+        say(f"report written to {options.out}", quiet=options.quiet)
+    gates = _gates(result, judged, options)
+    if options.json:
         put_json({**result.to_dict(), "gates": gates})
     else:
-        put(result.to_text(details=args.details))
-        if not args.details:
-            say("--details prints every table and finding", quiet=args.quiet)
+        put(result.to_text(details=options.details))
+        if not options.details:
+            say("--details prints every table and finding", quiet=options.quiet)
     for gate in gates:
-        say(_verdict(gate, args))
+        say(_verdict(gate))
     if result.interrupted:
         say("interrupted: the report shows what was measured before")
         return INTERRUPTED
@@ -163,89 +194,95 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _audit(
-    args: argparse.Namespace, sample: Sample, key: SharedKey | None, train_size: int | None
+    options: AuditOptions, sample: Sample, key: SharedKey | None, train_size: int | None
 ) -> tuple[Any, str]:
     """Run the audit; return the result, and the name of the contender that gates judge."""
     from replearn.auditing import audit
 
-    name = args.model
+    name = options.model
     known = NAMED
-    if args.tolerance is not None:
-        name = "ridge" if args.model == "logreg" else args.model  # the command's default
+    size = options.size
+    if options.tolerance is not None:
+        name = "ridge" if options.model == "logreg" else options.model  # the command's default
         known = REGRESSORS
     base = base_model(name, sample.columns, known=known)
     result = audit(
         base,
         sample.features_for(base),
         sample.y,
-        contenders=None if args.contenders is None else args.contenders.split(","),
-        n_pairs=args.pairs,
-        threshold=read_threshold(args, sample.y),
-        tolerance=args.tolerance,
-        y_range=None if args.y_range is None else tuple(args.y_range),
+        contenders=None if size.contenders is None else list(size.contenders),
+        n_pairs=size.pairs,
+        threshold=None if known is REGRESSORS else read_threshold(options, sample.label_counts),
+        tolerance=options.tolerance,
+        y_range=options.y_range,
         train_size=train_size,
-        max_rows=args.rows,
-        time_budget=_time_left(args),
+        max_rows=size.rows,
+        time_budget=_time_left(options),
+        sources=options.measure_sources,
         on_interrupt="return",
         groups=sample.groups,
-        subgroups=list(args.subgroups) or "auto",
-        rho=args.rho,
+        subgroups=list(options.subgroups) or "auto",
+        rho=options.rho,
         # The audit's own workers get it, and nobody else.
         shared_key=0 if key is None else key.allow_pickle(),
-        n_jobs=args.jobs,
-        resume=args.resume,
-        verbose=-1 if args.quiet else 0,
+        n_jobs=jobs_within(options.jobs, options.max_memory),
+        resume=options.resume,
+        verbose=-1 if options.quiet else 0,
     )
-    about = {"file": Path(args.data).name, "target": args.target, "model": name}
-    price = None if args.max_price is None else args.max_price / 100
-    names = [contender.name for contender in result.contenders]
-    judged = REPLICABLE if hasattr(base, "shared_key") and REPLICABLE in names else names[0]
+    about = {"file": Path(options.data).name, "target": options.target, "model": name}
+    price = None if options.max_price is None else options.max_price / 100
+    ran = [contender.name for contender in result.contenders]
+    judged = REPLICABLE if hasattr(base, "shared_key") and REPLICABLE in ran else ran[0]
     return result.with_settings(reader="command", about=about, max_price=price), judged
 
 
-def _draw_if_large(
-    args: argparse.Namespace, key: SharedKey | None
-) -> tuple[Table | None, list[str]]:
+def _draw_if_large(options: AuditOptions, key: SharedKey | None) -> tuple[Table | None, list[str]]:
     """Draw rows of a file that is not read whole; rows of one group are not torn apart."""
-    if args.group_by is not None or not is_large_file(Path(args.data)):
+    reading = reading_of(options.data, options.max_memory)
+    if options.group_by is not None:
+        reading.require_whole("--group-by")
         return None, []
-    from replearn.cli._large import draw_sample
+    if reading.fits and not is_large_file(Path(options.data)):
+        return None, []
+    reading.require_pieces(None, 0)
+    own = SharedKey(0) if key is None else key
+    return draw_sample(options, own, options.size.rows or 0, options.max_memory)
 
-    return draw_sample(args, SharedKey(0) if key is None else key)
 
-
-def _check(args: argparse.Namespace) -> None:
-    if args.out and not args.out.lower().endswith(ENDINGS):
-        raise ValueError(f"--out {args.out} must end in {', '.join(ENDINGS)}.")
-    if args.y_range is not None and args.tolerance is None:
+def _check(options: AuditOptions) -> None:
+    if options.out and not options.out.lower().endswith(ENDINGS):
+        raise ValueError(f"--out {options.out} must end in {', '.join(ENDINGS)}.")
+    if options.sources and options.no_sources:
+        raise ValueError("--sources and --no-sources exclude each other.")
+    if options.y_range is not None and options.tolerance is None:
         raise ValueError("--y-range requires --tolerance: the target must be a quantity.")
-    if_given(check_positive, "--tolerance", args.tolerance)
-    if_given(check_positive, "--time-budget", args.time_budget)
-    if_given(check_positive, "--max-price", args.max_price, zero=True)
-    if_given(check_fraction, "--fail-above", args.fail_above, zero=True)
-    if_given(check_fraction, "--fail-above-limit", args.fail_above_limit, zero=True)
+    if_given(check_positive, "--tolerance", options.tolerance)
+    if_given(check_positive, "--time-budget", options.time_budget)
+    if_given(check_positive, "--max-price", options.max_price, zero=True)
+    if_given(check_fraction, "--fail-above", options.fail_above, zero=True)
+    if_given(check_fraction, "--fail-above-limit", options.fail_above_limit, zero=True)
 
 
-def _thinning(args: argparse.Namespace, key: SharedKey | None) -> Thinning | None:
+def _thinning(options: AuditOptions, key: SharedKey | None) -> Thinning | None:
     """Read all rows, unless the clock forbids it.
 
     Groups stay whole, and an audit that was begun goes on with the rows that it has.
     """
-    if args.time_budget is None or args.group_by is not None or args.resume is not None:
+    if options.time_budget is None or options.group_by is not None or options.resume is not None:
         return None
-    return Thinning(STARTED, args.time_budget, SharedKey(0) if key is None else key)
+    return Thinning(STARTED, options.time_budget, SharedKey(0) if key is None else key)
 
 
-def _time_left(args: argparse.Namespace) -> float | None:
+def _time_left(options: AuditOptions) -> float | None:
     """Seconds for the audit; reading has used part of the time already."""
-    if args.time_budget is None:
+    if options.time_budget is None:
         return None
-    return float(max(args.time_budget - (time.monotonic() - STARTED), 0.001))
+    return float(max(options.time_budget - (time.monotonic() - STARTED), 0.001))
 
 
-def _train_size(args: argparse.Namespace, sample: Sample) -> int | None:
+def _train_size(options: AuditOptions, sample: Sample) -> int | None:
     """Rows that each training sees of a large table; None: half of what is not tested."""
-    requested = args.rows is not None or args.time_budget is not None
+    requested = options.size.rows is not None or options.time_budget is not None
     affordable = max(MIN_ROWS, MAX_CELLS // len(sample.columns))
     fits = len(sample.y) <= 2 * affordable + TEST_ROWS
     return None if requested or fits or sample.groups is not None else affordable
@@ -262,13 +299,13 @@ def _about_rows(train_size: int | None, sample: Sample) -> list[str]:
     ]
 
 
-def _gates(result: Any, judged: str, args: argparse.Namespace) -> list[dict[str, Any]]:
+def _gates(result: Any, judged: str, options: AuditOptions) -> list[dict[str, Any]]:
     """Judge the model that was named: the baseline, or a replicable estimator."""
-    if args.fail_above is None and args.fail_above_limit is None:
+    if options.fail_above is None and options.fail_above_limit is None:
         return []
     from replearn.auditing import flip_gates
 
-    limits = {"fail_above": args.fail_above, "fail_above_limit": args.fail_above_limit}
+    limits = {"fail_above": options.fail_above, "fail_above_limit": options.fail_above_limit}
     found = flip_gates(result.flip_rate(judged), **limits)
     gates = [{"model": judged, **gate.to_dict()} for gate in found]
     # A model that always predicts the same never flips: such a gate does not pass.
@@ -276,7 +313,7 @@ def _gates(result: Any, judged: str, args: argparse.Namespace) -> list[dict[str,
     return [{**g, "useless": useless, "passed": g["passed"] and not useless} for g in gates]
 
 
-def _verdict(gate: dict[str, Any], args: argparse.Namespace) -> str:
+def _verdict(gate: dict[str, Any]) -> str:
     rate = f"{gate['estimate']:.2%}"
     model = repr(gate["model"])
     what = f"flip rate of {model} is {rate}"
@@ -327,3 +364,6 @@ def _drawn(frame: Any, n_rows: int, key: SharedKey) -> Any:
     rows = frame.select(pl.concat_str(cells, separator="\x1f"))
     (positions,), _, _ = draw_rows(lambda: [rows], n_rows, key, lambda _, drawn: drawn)
     return positions
+
+
+COMMAND = Action(AuditOptions, run, "measure how often retraining changes predictions")

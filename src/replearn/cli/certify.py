@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from replearn.cli import DONE, GATE_FAILED, UNKNOWN, add_options, put, put_json
+from replearn.cli import (
+    DONE,
+    GATE_FAILED,
+    UNKNOWN,
+    Action,
+    CommandOptions,
+    argument,
+    flag,
+    option,
+    put,
+    put_json,
+)
 from replearn.cli.probe import read_probe, read_run
 from replearn.guarantees import BlockVotes, Certificate, Comparison, differing, rounded_up
 
@@ -14,35 +25,44 @@ _ITEMS = ("task", "rho", "certified", "n", "key_fingerprint", "digest")
 """What JSON says of each certificate."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("files", nargs="+", help="certificates (JSON) or model files")
-    parser.add_argument(
-        "--probe",
-        nargs="+",
-        metavar="FILE",
-        help="for each of the files: the probe rows as that lab encodes them, or their digest",
+@dataclass(frozen=True, kw_only=True)
+class CertifyOptions(CommandOptions):
+    """Options of the command."""
+
+    COMMON = ("probe", "votes", "explain", "json")
+    EXAMPLES = (
+        "replearn certify m.replearn --explain",
+        "replearn certify a.json b.json --probe probe-a.csv probe-b.csv",
     )
-    parser.add_argument(
-        "--votes",
-        nargs="+",
-        metavar="FILE",
-        help="for each of the files: its blocks' votes on shared rows (replearn votes)",
+
+    files: tuple[str, ...] = argument(
+        "certificates (JSON) or model files", nargs="+", metavar="FILE"
     )
-    add_options(parser, bool, explain="the first certificate in words", json="print JSON")
+    probe: tuple[str, ...] | None = option(
+        "for each of the files: the probe rows as that lab encodes them, or their digest",
+        "FILE",
+        nargs="+",
+    )
+    votes: tuple[str, ...] | None = option(
+        "for each of the files: its blocks' votes on shared rows (replearn votes)",
+        "FILE",
+        nargs="+",
+    )
+    explain: bool = flag("the first certificate in words")
+    json: bool = flag("print JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(options: CertifyOptions) -> int:
     """Check every certificate, compare all with the first, and tell."""
-    runs = {path: read_run(path) for path in args.files}
+    runs = {path: read_run(path) for path in options.files}
     first, *others = runs
     probes = {
         path: read_probe(file, *runs[path])
-        for path, file in _one_for_each("--probe", args.probe, runs).items()
+        for path, file in _one_for_each("--probe", options.probe, runs).items()
     }
     votes = {
         path: BlockVotes.load(file)
-        for path, file in _one_for_each("--votes", args.votes, runs).items()
+        for path, file in _one_for_each("--votes", options.votes, runs).items()
     }
     comparisons = {
         path: _compare(
@@ -54,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         for path in others
     }
     certificates = {path: certificate for path, (certificate, _) in runs.items()}
-    if args.json:
+    if options.json:
         put_json(_as_json(certificates, comparisons))
     else:
         if comparisons:
@@ -63,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
             put(f"{path}: {_in_words(certificate)}")
         for path, comparison in comparisons.items():
             put(f"{first} and {path}: {comparison}")
-        if args.explain:
+        if options.explain:
             put(f"\n{certificates[first].explain()}")
     return _CODES[_together(comparisons)]
 
@@ -93,7 +113,7 @@ def _verdict(comparisons: dict[str, Comparison]) -> str:
     return f"unknown: whether the runs are comparable depends on: {items}"
 
 
-def _one_for_each(option: str, files: list[str] | None, runs: dict[str, Any]) -> dict[str, str]:
+def _one_for_each(option: str, files: Sequence[str] | None, runs: dict[str, Any]) -> dict[str, str]:
     """Return the file of each run; none without the option."""
     if files is None:
         return {}
@@ -148,3 +168,6 @@ def _as_json(
             for path, comparison in comparisons.items()
         ],
     }
+
+
+COMMAND = Action(CertifyOptions, run, "verify certificates; are these runs comparable?")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.cli import DONE, GATE_FAILED, add_options, put, put_json, say
-from replearn.cli._inputs import add_subgroups
+from replearn.cli import (
+    DONE,
+    GATE_FAILED,
+    Action,
+    argument,
+    names,
+    number,
+    option,
+    put,
+    put_json,
+    say,
+)
+from replearn.cli._inputs import SUBGROUPS_HELP
 from replearn.cli._predictions import (
     NO_PREDICTION,
-    PREDICTION,
     Predictions,
-    add_model_arguments,
+    TableOptions,
     column_by_id,
     is_predictions,
     load_model,
@@ -33,105 +42,107 @@ from replearn.tables import TEXT, read_table
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("old", help="the model file in use, or a table of its predictions")
-    parser.add_argument("new", help="the one that would replace it, or its predictions")
-    parser.add_argument(
-        "data", nargs="?", help="rows that neither has learned from; not for two tables"
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(TableOptions):
+    """Options of the command."""
+
+    COMMON = (
+        *("key_file", "key_file_b", "fail_above", "fail_above_limit", "subgroups"),
+        *("id", "prediction", "target", "summary", "json", "quiet"),
     )
-    add_options(
-        parser,
-        float,
-        fail_above="exit with 1 if a larger share of the predictions changes",
-        fail_above_limit="the same for the upper 95 %% limit of that share",
+    EXAMPLES = (
+        "replearn compare old.replearn new.replearn rows.csv --key-file key.txt",
+        "replearn compare old.csv new.csv --target truth --fail-above 0.05",
     )
-    add_subgroups(parser)
-    add_options(
-        parser,
-        "COLUMN",
-        id="names the rows in tables of predictions, and in the data (default: their first column)",
-        prediction=f"the labels in tables of predictions (default: {PREDICTION})",
-        target="the true labels, for tables of predictions (two model files know theirs)",
+
+    old: str = argument("the model file in use, or a table of its predictions")
+    new: str = argument("the one that would replace it, or its predictions")
+    data: str | None = argument("rows that neither has learned from; not for two tables", nargs="?")
+    fail_above: float | None = number(
+        "exit with 1 if a larger share of the predictions changes", float
     )
-    add_options(
-        parser,
-        "FILE",
-        summary=f"append a summary in Markdown (default: ${SUMMARY_VARIABLE}, where it is set)",
-        key_file_b="the key of the new model, if another",
+    fail_above_limit: float | None = number(
+        "the same for the upper 95 %% limit of that share", float
     )
-    parser.set_defaults(prediction=PREDICTION)
-    add_model_arguments(parser)
+    subgroups: tuple[str, ...] = option(SUBGROUPS_HELP, "A,B", default=(), type=names)
+    target: str | None = option(
+        "the true labels, for tables of predictions (two model files know theirs)", "COLUMN"
+    )
+    summary: str | None = option(
+        f"append a summary in Markdown (default: ${SUMMARY_VARIABLE}, where it is set)", "FILE"
+    )
+    key_file_b: str | None = option("the key of the new model, if another", "FILE")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(options: CompareOptions) -> int:
     """Compare, print, write the summary, and apply the gates."""
-    if_given(check_fraction, "--fail-above", args.fail_above, zero=True)
-    if_given(check_fraction, "--fail-above-limit", args.fail_above_limit, zero=True)
-    tables = [is_predictions(path) for path in (args.old, args.new)]
-    if args.data is None and not all(tables):
+    if_given(check_fraction, "--fail-above", options.fail_above, zero=True)
+    if_given(check_fraction, "--fail-above-limit", options.fail_above_limit, zero=True)
+    tables = [is_predictions(path) for path in (options.old, options.new)]
+    if options.data is None and not all(tables):
         raise ValueError("a model file needs rows to predict: replearn compare OLD NEW DATA.")
-    compared = _compare_predictions(args, tables) if any(tables) else _compare_models(args)
+    compared = _compare_predictions(options, tables) if any(tables) else _compare_models(options)
     from replearn.auditing import flip_gates, gate_markdown
 
     gates = flip_gates(
-        compared.flips, fail_above=args.fail_above, fail_above_limit=args.fail_above_limit
+        compared.flips, fail_above=options.fail_above, fail_above_limit=options.fail_above_limit
     )
-    if args.json:
+    if options.json:
         put_json({**compared.to_dict(), "gates": [gate.to_dict() for gate in gates]})
     else:
         put(str(compared))
-    summary = args.summary or os.environ.get(SUMMARY_VARIABLE)
+    summary = options.summary or os.environ.get(SUMMARY_VARIABLE)
     if summary:
-        names = {"old": Path(args.old).name, "new": Path(args.new).name}
+        files = {"old": Path(options.old).name, "new": Path(options.new).name}
         with open(summary, "a", encoding="utf-8") as stream:
-            stream.write(gate_markdown(compared, gates, **names) + "\n")
+            stream.write(gate_markdown(compared, gates, **files) + "\n")
     for gate in gates:
         say(f"gate {gate}")
     return DONE if all(gate.passed for gate in gates) else GATE_FAILED
 
 
-def _compare_models(args: argparse.Namespace) -> Any:
+def _compare_models(options: CompareOptions) -> Any:
     """Let two models predict the same rows."""
     from replearn.auditing import compare
 
-    one, notes = load_model(args.old, args.key_file, args)
-    two, others = load_model(args.new, args.key_file_b or args.key_file, args)
+    assert options.data is not None
+    one, notes = load_model(options.old, options.key_file, options)
+    two, others = load_model(options.new, options.key_file_b or options.key_file, options)
     for item in ("columns", "id", "target", "target_kind", "frame"):
         if notes.get(item) != others.get(item):
             raise ValueError(
                 f"the models read a file differently: {item} is {notes.get(item)!r} in "
-                f"{args.old}, {others.get(item)!r} in {args.new}."
+                f"{options.old}, {others.get(item)!r} in {options.new}."
             )
-    X, ids, remarks = read_points(args.data, notes, args.encoding)
-    say(*remarks, quiet=args.quiet)
-    truth = read_truth(args.data, notes, args.encoding)
+    X, ids, remarks = read_points(options.data, notes, options.encoding)
+    say(*remarks, quiet=options.quiet)
+    truth = read_truth(options.data, notes, options.encoding)
     cells = {}
-    if args.subgroups:
-        wanted = dict.fromkeys(args.subgroups, TEXT)
-        frame = read_table(args.data, wanted, encoding=args.encoding).frame
-        cells = {name: frame[name].to_list() for name in args.subgroups}
+    if options.subgroups:
+        wanted = dict.fromkeys(options.subgroups, TEXT)
+        frame = read_table(options.data, wanted, encoding=options.encoding).frame
+        cells = {name: frame[name].to_list() for name in options.subgroups}
     both = KeyedModel(one, ids), KeyedModel(two, ids)
     return compare(*both, X, truth, subgroups=_subgroups(cells))
 
 
-def _compare_predictions(args: argparse.Namespace, tables: list[bool]) -> Any:
+def _compare_predictions(options: CompareOptions, tables: list[bool]) -> Any:
     """Match predictions by the ids of their rows: two tables, or one and what a model predicts."""
     from replearn.auditing import compare
 
-    sides = _both_sides(args, tables)
+    sides = _both_sides(options, tables)
     ids = shared_ids(*sides)
-    say(*_remarks(sides), quiet=args.quiet)
-    indices = [] if args.data is None else [(args.data, sides[0].id_column)]
+    say(*_remarks(sides), quiet=options.quiet)
+    indices = [] if options.data is None else [(options.data, sides[0].id_column)]
     indices += [(side.path, side.id_column) for side in sides if is_predictions(side.path)]
 
     def column(name: str | None) -> NDArray[np.str_] | None:
-        return None if name is None else column_by_id(name, indices, ids, args.encoding)
+        return None if name is None else column_by_id(name, indices, ids, options.encoding)
 
     one, two = (np.array([side.labels[row] for row in ids]) for side in sides)
     X = np.empty((len(ids), 0))
-    cells = {name: column(name) for name in args.subgroups}
-    return compare(one, two, X, column(args.target), subgroups=_subgroups(cells))
+    cells = {name: column(name) for name in options.subgroups}
+    return compare(one, two, X, column(options.target), subgroups=_subgroups(cells))
 
 
 def _subgroups(cells: dict[str, Any]) -> dict[str, Any] | None:
@@ -142,16 +153,17 @@ def _subgroups(cells: dict[str, Any]) -> dict[str, Any] | None:
     } or None
 
 
-def _both_sides(args: argparse.Namespace, tables: list[bool]) -> list[Predictions]:
-    paths = (args.old, args.new)
-    keys = (args.key_file, args.key_file_b or args.key_file)
-    read = [
-        read_predictions(args, path) for path, is_one in zip(paths, tables, strict=True) if is_one
-    ]
+def _both_sides(options: CompareOptions, tables: list[bool]) -> list[Predictions]:
+    paths = (options.old, options.new)
+    keys = (options.key_file, options.key_file_b or options.key_file)
+    files = [path for path, is_one in zip(paths, tables, strict=True) if is_one]
+    read = [read_predictions(options, path) for path in files]
     if all(tables):
         return read
+    assert options.data is not None
     index = tables.index(False)
-    read.insert(index, predictions_of_model(args, paths[index], keys[index], read[0].id_column))
+    model = (paths[index], keys[index], read[0].id_column, options.data)
+    read.insert(index, predictions_of_model(options, *model))
     return read
 
 
@@ -181,3 +193,6 @@ class KeyedModel:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.model, name)
+
+
+COMMAND = Action(CompareOptions, run, "what changes when a model replaces another; a gate on it")

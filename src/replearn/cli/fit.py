@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-import argparse
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from replearn.cli import DONE, add_options, put, put_json, say
+from replearn.cli import DONE, Action, flag, number, option, put, put_json, say
 from replearn.cli._incumbent import (
-    add_incumbent_options,
+    IncumbentOptions,
     check_plain_options,
     history_table,
     read_incumbent,
     with_incumbent,
 )
 from replearn.cli._inputs import (
-    add_sample_arguments,
-    add_threshold,
+    MemoryOptions,
+    SampleOptions,
+    ThresholdOptions,
     base_model,
     read_key,
     read_sample,
     read_threshold,
     takes_columns_itself,
 )
-from replearn.cli._predictions import add_trust
+from replearn.cli._large import (
+    LargeSample,
+    Reading,
+    holds_pieces,
+    jobs_within,
+    read_in_pieces,
+    reading_of,
+    work_folder,
+)
+from replearn.cli._predictions import TrustOptions
 from replearn.guarantees import Plan, plan as make_plan
+from replearn.randomness import SharedKey
 from replearn.records import pretty_json, write_atomically
 
 MAX_CELLS = 320_000_000
@@ -37,141 +47,175 @@ MANY_MODELS = 500
 """From so many on, writing them takes seconds and is announced."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    add_sample_arguments(parser)
-    add_options(
-        parser, "FILE", key_file=f"the shared key, needed unless --learner plain: {NEW_KEY}"
+@dataclass(frozen=True, kw_only=True)
+class FitOptions(SampleOptions, ThresholdOptions, IncumbentOptions, MemoryOptions, TrustOptions):
+    """Options of the command."""
+
+    COMMON = (
+        *("target", "key_file", "out", "model", "learner", "rho", "plan", "group_by", "id"),
+        *("threshold", "incumbent", "resume", "max_memory", "jobs", "json"),
     )
-    parser.add_argument(
-        "--out", required=True, metavar="FILE", help="model file, such as m.replearn"
+    EXAMPLES = (
+        "replearn fit people.csv --target income --key-file key.txt --out m.replearn",
+        "replearn fit may.csv --target y --learner plain --incumbent april.replearn \\\n"
+        "      --out may.replearn",
     )
-    add_options(
-        parser,
-        "FILE",
-        plan="plan that all labs share",
-        incumbent="model file in use: its predictions stay unless the new evidence is clear",
-        certificate="write the certificate as JSON",
-        save_columns="write the kinds of the columns",
+
+    key_file: str | None = option(
+        "the shared key (replearn key new makes one); not for --learner plain", "FILE"
     )
-    parser.add_argument(
-        "--learner",
-        choices=("certified", "score", "plain"),
+    out: str = option("model file, such as m.replearn", "FILE", required=True)
+    plan: str | None = option("plan that all labs share", "FILE")
+    certificate: str | None = option("write the certificate as JSON", "FILE")
+    save_columns: str | None = option("write the kinds of the columns", "FILE")
+    learner: str = option(
+        "certified (default), score: few large blocks and an estimate, or plain: one fit without "
+        "key, for the next --incumbent",
+        "NAME",
         default="certified",
-        help="many small blocks with a certificate (default), few large ones with an estimate, or "
-        "plain: one fit without key and certificate, to be the incumbent of the next one",
+        choices=("certified", "score", "plain"),
     )
-    add_threshold(parser)
-    _add_indices(parser)
-    add_options(parser, float, rho="without a plan: flip probability (default: 0.1)")
-    add_incumbent_options(parser)
-    add_options(
-        parser, int, max_fits="without a plan: largest number of fits", jobs="number of workers"
-    )
-    add_options(
-        parser,
-        bool,
-        include_key="put the key into the model",
-        check_price="also train one model without blocks, and print what the blocks lose",
-        quiet="print nothing but warnings and errors",
-        json="print the result as JSON",
-    )
-    add_trust(parser)
-
-
-def _add_indices(parser: argparse.ArgumentParser) -> None:
-    add_options(
-        parser,
-        "DIR",
-        resume="keep finished blocks here, and continue from them",
-        folder="for files larger than memory: work in pieces, kept here; an interrupted fit "
-        "continues",
-    )
-    add_options(
-        parser,
+    resume: str | None = option("keep finished work here, and continue from it", "DIR")
+    scheduler: str | None = option(
+        "Dask cluster that works, as tcp://host:8786; with --resume on storage that all workers "
+        "see, as s3://bucket/work",
         "ADDRESS",
-        scheduler="with --folder on storage that all workers see: the Dask cluster that works, as "
-        "tcp://host:8786",
     )
+    rho: float | None = number("without a plan: flip probability (default: 0.1)", float)
+    max_fits: int | None = number("without a plan: largest number of fits")
+    jobs: int | None = number("number of workers")
+    include_key: bool = flag("put the key into the model")
+    check_price: bool = flag("also train one model without blocks, and print what the blocks lose")
+    quiet: bool = flag("print nothing but warnings and errors")
+    json: bool = flag("print the result as JSON")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is one fit without key and blocks."""
+        return self.learner == "plain"
+
+    @property
+    def requested_rho(self) -> float:
+        """The flip probability, where no plan sets it."""
+        return 0.1 if self.rho is None else self.rho
 
 
-def run(args: argparse.Namespace) -> int:
+def run(options: FitOptions) -> int:
     """Fit, save, print the certificate."""
-    is_plain = args.learner == "plain"
-    if args.key_file is None and not is_plain:
+    if options.key_file is None and not options.is_plain:
         raise ValueError(f"--key-file FILE is required, the key that all runs share; {NEW_KEY}.")
-    if is_plain:
-        check_plain_options(args)
-    key = None if is_plain else read_key(args.key_file)
-    shared = _read_plan(args)
-    _check_folders(args.out, args.certificate, args.save_columns)
-    in_pieces = args.folder is not None or args.scheduler is not None
-    incumbent = None if in_pieces else read_incumbent(args)
-    if in_pieces:
-        from replearn.cli._large import read_in_pieces
+    if options.is_plain:
+        check_plain_options(options)
+    key = None if options.is_plain else read_key(options.key_file)
+    shared = _read_plan(options)
+    _check_folders(options.out, options.certificate, options.save_columns)
+    incumbent = read_incumbent(options)
+    reading = _reading(options, shared)
+    if reading is None:
+        _run(options, key, shared, incumbent, read_sample(options))
+        return DONE
+    with work_folder(options.resume, options.out) as home:
+        kept = "kept" if options.resume else "removed afterwards"
+        reason = f"{reading.why}: " if not reading.fits else ""
+        say(f"{reason}it is read in pieces, work in {home} ({kept})", quiet=options.quiet)
+        sample = read_in_pieces(options, home)
+        size = _size_of_fit(options, shared, sample)
+        reading.require_pieces(size.rows_per_block, len(sample.columns))
+        _run(options, key, shared, None, sample)
+    return DONE
 
-        sample: Any = read_in_pieces(args, by_scores=_by_scores(args, shared))
-    else:
-        sample = read_sample(args)
-    sample.tell(quiet=args.quiet)
-    say(*_about_columns(args), quiet=args.quiet)
+
+def _reading(options: FitOptions, shared: Plan | None) -> Reading | None:
+    """Return how the table is read in pieces; None if it is read whole."""
+    reading = reading_of(options.data, options.max_memory)
+    in_memory = {
+        "--group-by": options.group_by,
+        "--incumbent": options.incumbent,
+        "--learner score": _by_scores(options, shared) or None,
+        "--learner plain": options.is_plain or None,
+        "--check-price": options.check_price or None,
+    }
+    needs_memory = next((name for name, value in in_memory.items() if value is not None), None)
+    if options.scheduler is not None:
+        if options.resume is None:
+            raise ValueError("--scheduler requires --resume: storage that all workers see.")
+        if needs_memory is not None:
+            raise ValueError(f"{needs_memory} requires the table in memory: leave out --scheduler.")
+        return reading
+    if needs_memory is not None:
+        reading.require_whole(needs_memory)
+        return None
+    return None if reading.fits and not holds_pieces(options.resume) else reading
+
+
+def _run(
+    options: FitOptions, key: SharedKey | None, shared: Plan | None, incumbent: Any, sample: Any
+) -> None:
+    """Fit on a sample, save and print."""
+    sample.tell(quiet=options.quiet)
+    say(*_about_columns(options), quiet=options.quiet)
     # What learns is loaded here and not above: a command should start, help and refuse at once.
     from replearn.auditing import is_replicable
     from replearn.persistence import check_savable
 
-    say(*_size_of_fit(args, shared, sample), quiet=args.quiet)
-    base = base_model(args.model, sample.columns)
+    size = _size_of_fit(options, shared, sample)
+    say(*size.remarks, quiet=options.quiet)
+    base = base_model(options.model, sample.columns)
     if is_replicable(base):
-        raise ValueError(f"model {args.model!r} is replicable already; name its base estimator.")
-    check_savable(base, f"model {args.model!r}")  # what cannot be saved fails before training
-    labels = None if in_pieces else sample.y
+        raise ValueError(f"model {options.model!r} is replicable already; name its base estimator.")
+    check_savable(base, f"model {options.model!r}")  # what cannot be saved fails before training
     estimator = base
-    if not is_plain:
-        estimator = _estimator(args, base, shared, labels)
-        estimator.set_params(shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0)
-        estimator.set_params(check_price=args.check_price)
-    if is_plain or incumbent is not None:
-        estimator = with_incumbent(args, estimator, incumbent, labels)
-    _fit(args, estimator, base, sample, in_pieces)
-    _write(args, estimator, base, sample)
-    _print(args, estimator, sample)
-    return DONE
+    if not options.is_plain:
+        estimator = _estimator(options, base, shared, size.max_fits, sample)
+        jobs = jobs_within(options.jobs, options.max_memory)
+        estimator.set_params(shared_key=key, n_jobs=jobs, verbose=-1 if options.quiet else 0)
+        estimator.set_params(check_price=options.check_price)
+    if options.is_plain or incumbent is not None:
+        estimator = with_incumbent(options, estimator, incumbent, sample.label_counts)
+    _fit(options, estimator, base, sample)
+    _write(options, estimator, base, sample)
+    _print(options, estimator, sample)
 
 
-def _fit(args: argparse.Namespace, estimator: Any, base: Any, sample: Any, in_pieces: bool) -> None:
-    if in_pieces:
+def _fit(options: FitOptions, estimator: Any, base: Any, sample: Any) -> None:
+    if isinstance(sample, LargeSample):
         from replearn.outofcore import fit_files
 
         fit_files(
             estimator,
             sample.cells,
-            args.target,
+            options.target,
             folder=sample.work,
             features=list(sample.columns),
             container="pandas" if takes_columns_itself(base) else "polars",
-            client=args.scheduler,
-            trusted_types=args.trust,
+            client=options.scheduler,
+            trusted_types=options.trust,
         )
         return
     from replearn.execution import fit_in_context
     from replearn.persistence import resumable
 
-    context = None if args.resume is None else resumable(args.resume, trusted_types=args.trust)
+    trusted_types = options.trust
+    context = None
+    if options.resume is not None:
+        context = resumable(options.resume, trusted_types=trusted_types)
     X = sample.features_for(base)
-    grouped = {} if args.learner == "plain" else {"groups": sample.groups}
+    grouped = {} if options.is_plain else {"groups": sample.groups}
     fit_in_context(estimator, X, sample.y, context, **grouped)
 
 
-def _estimator(args: argparse.Namespace, base: Any, shared: Plan | None, labels: Any) -> Any:
+def _estimator(
+    options: FitOptions, base: Any, shared: Plan | None, max_fits: int | None, sample: Any
+) -> Any:
     """Return the estimator of the options, without key and workers."""
     from replearn.learners import PointwiseReplicableClassifier, ScoreReplicableClassifier
 
-    rho = 0.1 if args.rho is None else args.rho
-    threshold = read_threshold(args, labels)
-    if _by_scores(args, shared):
+    rho = options.requested_rho
+    threshold = read_threshold(options, sample.label_counts)
+    if _by_scores(options, shared):
         if shared is not None:
             return ScoreReplicableClassifier(base, plan=shared, threshold=threshold)
-        if args.max_fits is not None:
+        if max_fits is not None:
             raise ValueError(
                 "--learner score takes no --max-fits: it fits 24 models, or those of its plan "
                 "(replearn plan score)."
@@ -179,56 +223,67 @@ def _estimator(args: argparse.Namespace, base: Any, shared: Plan | None, labels:
         return ScoreReplicableClassifier(base, rho=rho, threshold=threshold)
     if shared is not None:
         return PointwiseReplicableClassifier(base, plan=shared, threshold=threshold)
-    return PointwiseReplicableClassifier(base, rho=rho, max_fits=args.max_fits, threshold=threshold)
+    return PointwiseReplicableClassifier(base, rho=rho, max_fits=max_fits, threshold=threshold)
 
 
-def _by_scores(args: argparse.Namespace, shared: Plan | None) -> bool:
+def _by_scores(options: FitOptions, shared: Plan | None) -> bool:
     """Tell whether thresholds are in standard errors: by the option, or by the plan."""
-    return args.learner == "score" or (shared is not None and shared.task == "score")
+    return options.learner == "score" or (shared is not None and shared.task == "score")
 
 
-def _read_plan(args: argparse.Namespace) -> Plan | None:
-    if args.plan is None:
+def _read_plan(options: FitOptions) -> Plan | None:
+    if options.plan is None:
         return None
-    if args.rho is not None or args.max_fits is not None:
+    if options.rho is not None or options.max_fits is not None:
         raise ValueError("--plan fixes rho and the number of fits; leave --rho and --max-fits out.")
-    return Plan.load(args.plan)
+    return Plan.load(options.plan)
 
 
-def _size_of_fit(args: argparse.Namespace, shared: Plan | None, sample: Any) -> list[str]:
-    """Return what to say of the fits before they start.
+class FitSize(NamedTuple):
+    """How much is fitted, and what to say of it before it starts."""
+
+    rows_per_block: int | None = None
+    max_fits: int | None = None
+    remarks: tuple[str, ...] = ()
+
+
+def _size_of_fit(options: FitOptions, shared: Plan | None, sample: Any) -> FitSize:
+    """Return rows of a block and number of fits.
 
     A large table gets fewer partitions. All of it follows from the size of the table and the
     options, never from the data.
     """
-    if _by_scores(args, shared) or args.learner == "plain":  # blocks are large, or there are none
-        return []
-    if shared is not None or sample.groups is not None:
-        return []
-    options = {"rho": 0.1 if args.rho is None else args.rho, "max_fits": args.max_fits}
-    plan = make_plan(n=sample.n, n_classes=sample.n_classes, **options)
+    max_fits = options.max_fits
+    if _by_scores(options, shared) or options.is_plain:  # blocks are large, or there are none
+        return FitSize(max_fits=max_fits)
+    if shared is not None:
+        return FitSize(shared.block_size if shared.unit == "rows" else None, max_fits)
+    if sample.groups is not None:
+        return FitSize(max_fits=max_fits)
+    n_classes = max(2, len(sample.label_counts))
+    plan = make_plan(n=sample.n, n_classes=n_classes, rho=options.requested_rho, max_fits=max_fits)
     n_partitions = plan.n_partitions
-    if args.max_fits is None:
+    if max_fits is None:
         n_cells = sample.n * len(sample.columns)
         n_partitions = min(n_partitions, max(1, MAX_CELLS // n_cells))
     remark = f"{n_partitions} x {plan.n_blocks} blocks of {plan.block_size} rows are fitted"
     if n_partitions < plan.n_partitions:
-        args.max_fits = n_partitions * plan.n_blocks
+        max_fits = n_partitions * plan.n_blocks
         remark += (
             f", instead of {plan.n_partitions} x {plan.n_blocks}, since the table is large: same "
             f"promise. --max-fits {plan.n_partitions * plan.n_blocks} fits them all; other labs "
-            f"need --max-fits {args.max_fits}, or one --plan"
+            f"need --max-fits {max_fits}, or one --plan"
         )
-    return [remark]
+    return FitSize(plan.block_size, max_fits, (remark,))
 
 
-def _about_columns(args: argparse.Namespace) -> list[str]:
+def _about_columns(options: FitOptions) -> list[str]:
     """Warn where two labs could read their files differently."""
-    if args.columns is not None or args.save_columns is not None:
+    if options.columns is not None or options.save_columns is not None:
         return []
     return [
         "the kinds of the columns were guessed from this file; another lab adopts them with "
-        f"--columns {args.out} (or --save-columns here), and certify compares them"
+        f"--columns {options.out} (or --save-columns here), and certify compares them"
     ]
 
 
@@ -239,28 +294,28 @@ def _check_folders(*paths: str | None) -> None:
             raise ValueError(f"{path}: the folder does not exist.")
 
 
-def _write(args: argparse.Namespace, estimator: Any, base: Any, sample: Any) -> None:
+def _write(options: FitOptions, estimator: Any, base: Any, sample: Any) -> None:
     from replearn.persistence import save
 
     votes = getattr(estimator, "estimator_", estimator)  # inside of one that keeps an incumbent
     notes = {
         "columns": sample.columns,
-        "target": args.target,
+        "target": options.target,
         "target_kind": sample.target_kind,
-        "clean_labels": args.clean_labels,
-        "id": args.id,
+        "clean_labels": options.clean_labels,
+        "id": options.id,
         "ids": list(sample.ids),
         "frame": "pandas" if takes_columns_itself(base) else "polars",
     }
-    say(*_about_saving(votes), quiet=args.quiet)
-    save(estimator, args.out, include_key=args.include_key, notes=notes)
-    if args.certificate:
-        estimator.certificate_.save(args.certificate)
-    if args.save_columns:
-        kinds = {**sample.columns, args.target: sample.target_kind}
-        aside = {name: "id" for name in (args.id, args.group_by) if name is not None}
-        write_atomically(args.save_columns, pretty_json({**kinds, **aside}) + "\n")
-    say(f"model written to {args.out} ({_size(args.out)})", quiet=args.quiet)
+    say(*_about_saving(votes), quiet=options.quiet)
+    save(estimator, options.out, include_key=options.include_key, notes=notes)
+    if options.certificate:
+        estimator.certificate_.save(options.certificate)
+    if options.save_columns:
+        kinds = {**sample.columns, options.target: sample.target_kind}
+        aside = {name: "id" for name in (options.id, options.group_by) if name is not None}
+        write_atomically(options.save_columns, pretty_json({**kinds, **aside}) + "\n")
+    say(f"model written to {options.out} ({_size(options.out)})", quiet=options.quiet)
 
 
 def _about_saving(estimator: Any) -> list[str]:
@@ -281,12 +336,12 @@ def _size(path: str) -> str:
     return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e5 else f"{n_bytes / 1e3:.0f} kB"
 
 
-def _print(args: argparse.Namespace, estimator: Any, sample: Any) -> None:
+def _print(options: FitOptions, estimator: Any, sample: Any) -> None:
     certificate = getattr(estimator, "certificate_", None)
     usefulness = getattr(estimator, "usefulness_", None)
     history = getattr(estimator, "history_", None)
-    if not args.json:
-        if args.quiet:
+    if not options.json:
+        if options.quiet:
             return
         if certificate is not None:
             put(str(certificate))
@@ -296,7 +351,7 @@ def _print(args: argparse.Namespace, estimator: Any, sample: Any) -> None:
             put(f"usefulness: {usefulness}")
         return
     result = {
-        "model": args.out,
+        "model": options.out,
         "rows": sample.n,
         "classes": estimator.classes_.tolist(),
         "columns": sample.columns,
@@ -314,3 +369,6 @@ def _print(args: argparse.Namespace, estimator: Any, sample: Any) -> None:
     if history is not None:
         result["retraining"] = history[-1]
     put_json(result)
+
+
+COMMAND = Action(FitOptions, run, "fit a replicable classifier on a file")

@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import dataclass
 
-from replearn.cli import DONE, add_options, put, put_json
+from replearn.cli import DONE, Action, argument, flag, option, put, put_json
 from replearn.cli._incumbent import history_table
 from replearn.cli._inputs import read_key
-from replearn.cli._predictions import add_trust
+from replearn.cli._predictions import TrustOptions
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("model", help="model file")
-    add_options(parser, "FILE", key_file="the shared key, if the model has one")
-    add_options(parser, bool, json="print JSON")
-    add_trust(parser)
+@dataclass(frozen=True, kw_only=True)
+class HistoryOptions(TrustOptions):
+    """Options of the command."""
+
+    COMMON = ("key_file", "json")
+    EXAMPLES = (
+        "replearn history m.replearn --key-file key.txt",
+        "replearn history plain.replearn --json",
+    )
+
+    model: str = argument("model file")
+    key_file: str | None = option("the shared key, if the model has one", "FILE")
+    json: bool = flag("print JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(options: HistoryOptions) -> int:
     """Print date, rows, memory, band, changes, budget and alarm of every retraining."""
     from replearn.persistence import load
 
-    key = read_key(args.key_file)
-    model = load(args.model, key, trusted_types=args.trust, max_bytes=args.max_bytes)
+    key = read_key(options.key_file)
+    model = load(options.model, key, trusted_types=options.trust, max_bytes=options.max_bytes)
     history = getattr(model, "history_", None)
     if history is None:
         raise ValueError(
-            f"{args.model} is a {type(model).__name__}, which keeps no incumbent and no history."
+            f"{options.model} is a {type(model).__name__}, which keeps no incumbent and no history."
         )
-    if args.json:
-        put_json({"model": args.model, "retrainings": model.n_retrainings_, "history": history})
+    if options.json:
+        put_json({"model": options.model, "retrainings": model.n_retrainings_, "history": history})
         return DONE
     put(history_table(history))
     put(f"{model.n_retrainings_} retrainings, {1 + len(model.chain_.recent)} models in the chain")
     return DONE
+
+
+COMMAND = Action(HistoryOptions, run, "the retrainings of a model that keeps an incumbent")

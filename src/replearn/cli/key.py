@@ -2,39 +2,53 @@
 
 from __future__ import annotations
 
-import argparse
 import os
+from dataclasses import dataclass
 
-from replearn.cli import DONE, add_options, put, put_json, say
+from replearn.cli import DONE, Action, CommandOptions, argument, flag, option, put, put_json, say
 from replearn.cli._inputs import read_key
 from replearn.randomness import SharedKey
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    new = actions.add_parser("new", help="generate a secret key")
-    add_options(new, "FILE", out="write it to a file that only its owner can read")
-    show = actions.add_parser("show", help="show the fingerprint of a key file")
-    show.add_argument("file")
-    for action in (new, show):
-        add_options(action, bool, json="print JSON")
+@dataclass(frozen=True, kw_only=True)
+class NewKeyOptions(CommandOptions):
+    """Options of ``key new``."""
+
+    COMMON = ("out", "json")
+    EXAMPLES = ("replearn key new --out key.txt",)
+
+    out: str | None = option("write it to a file that only its owner can read", "FILE")
+    json: bool = flag("print JSON")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Generate or show a key."""
-    if args.action == "show":
-        key = read_key(args.file)
-        assert key is not None
-        put_json({"fingerprint": key.fingerprint}) if args.json else put(key.fingerprint)
-        return DONE
+@dataclass(frozen=True, kw_only=True)
+class ShowKeyOptions(CommandOptions):
+    """Options of ``key show``."""
+
+    COMMON = ("json",)
+    EXAMPLES = ("replearn key show key.txt",)
+
+    file: str = argument("key file")
+    json: bool = flag("print JSON")
+
+
+def show(options: ShowKeyOptions) -> int:
+    """Show the fingerprint of a key."""
+    key = read_key(options.file)
+    assert key is not None
+    put_json({"fingerprint": key.fingerprint}) if options.json else put(key.fingerprint)
+    return DONE
+
+
+def new(options: NewKeyOptions) -> int:
+    """Generate a key."""
     key = SharedKey.generate()
-    if args.out:
-        _write_private(args.out, key.export() + "\n")
-        say(f"key with fingerprint {key.fingerprint} written to {args.out}")
-        if args.json:
-            put_json({"fingerprint": key.fingerprint, "file": args.out})
-    elif args.json:
+    if options.out:
+        _write_private(options.out, key.export() + "\n")
+        say(f"key with fingerprint {key.fingerprint} written to {options.out}")
+        if options.json:
+            put_json({"fingerprint": key.fingerprint, "file": options.out})
+    elif options.json:
         put_json({"fingerprint": key.fingerprint, "key": key.export()})
     else:
         put(key.export())
@@ -50,3 +64,9 @@ def _write_private(path: str, text: str) -> None:
         raise ValueError(f"{path} exists; a key is not overwritten.") from None
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
         stream.write(text)
+
+
+COMMAND = {
+    "new": Action(NewKeyOptions, new, "generate a secret key"),
+    "show": Action(ShowKeyOptions, show, "show the fingerprint of a key file"),
+}

@@ -2,116 +2,137 @@
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import dataclass, fields
+from typing import Any
 
-from replearn.cli import DONE, add_options, put, put_json, say
+from replearn.cli import (
+    DONE,
+    Action,
+    CommandOptions,
+    argument,
+    flag,
+    number,
+    option,
+    put,
+    put_json,
+    say,
+)
 from replearn.guarantees import GUARANTEES, about_rare_classes, plan
 from replearn.records import read_object
 
-# Options that say numbers: type and explanation. What is left out is solved, or a default.
-_NUMBERS: dict[str, tuple[type, str]] = {
-    "n": (int, "rows of each sample"),
-    "rho": (float, "probability that two runs differ"),
-    "gamma": (float, "mass of points on which two models may differ"),
-    "alpha": (float, "excess error that is allowed"),
-    "beta": (float, "probability of a larger one"),
-    "d": (int, "VC dimension of the class"),
-}
-_OF_VOTES: dict[str, tuple[type, str]] = {
-    "block_size": (int, "rows that a block needs at least"),
-    "runs": (int, "how many runs should agree"),
-    "n_classes": (int, "number of labels, if not --classes"),
-    "n_blocks": (int, "number of blocks"),
-    "n_partitions": (int, "in how many ways the rows are cut into blocks"),
-    "max_fits": (int, "compute budget: at most so many fits"),
-    "decimals": (int, "round numbers before they key thresholds"),
-}
-_OF_OTHERS: dict[str, tuple[type, str]] = {
-    "n_hypotheses": (int, "number of candidates or configurations"),
-    "n_shared": (int, "rows of the shared pool, if fixed"),
-    "n_directions": (int, "2: the rule may point either way; 1: it may not"),
-    "train_size": (int, "rows of each training of a search"),
-    "drift": (float, "assumed: how far a true error moves between trainings"),
-    "cv": (int, "folds of a search with --drift"),
-    "n_candidates": (int, "candidates of finite randomness"),
-    "resolution": (float, "spacing of the grid of a regression, in units of y"),
-    "y_span": (float, "length of the range of y"),
-    "epsilon": (float, "privacy loss"),
-    "delta": (float, "failure probability of privacy"),
-    "standard_error": (float, "assumed: standard error of a score"),
-    "nu": (float, "mass from which a point is heavy"),
-    "p0": (float, "lower end of the gap of a coin, between -1 and 1"),
-    "q0": (float, "upper end of the gap"),
-}
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    tasks = [_dashed(task) for task, entry in GUARANTEES.items() if entry.needed]
-    parser.add_argument(
-        "task",
-        nargs="?",
-        default="pointwise",
-        choices=["pointwise", "approximate", *tasks],
-        help="what is planned (default: pointwise)",
-    )
-    groups = (
-        ("numbers; what is left out is solved", _NUMBERS),
-        ("options of blocks that vote (pointwise, approximate; score takes some)", _OF_VOTES),
-        ("options of other tasks", _OF_OTHERS),
-    )
-    for title, options in groups:
-        group = parser.add_argument_group(title)
-        for name, (kind, text) in options.items():
-            add_options(group, kind, **{name: text})
-        if options is _OF_VOTES:
-            group.add_argument("--classes", metavar="A,B", help="the labels, part of the protocol")
-            group.add_argument("--law", choices=("arcsine", "uniform", "optimal"))
-            group.add_argument("--vote", choices=("hard", "soft"))
-            group.add_argument(
-                "--small-blocks",
-                choices=("adapt", "keep"),
-                help="whether default leaf sizes follow the block size (default: adapt)",
-            )
-            add_options(group, bool, groups="n counts groups (fit --group-by)")
-    add_options(parser, "FILE", save="write the plan as JSON")
-    paper = "show the paper's constants beside the plan"
-    add_options(parser, bool, json="print the plan as JSON", paper=paper)
-
-
-def run(args: argparse.Namespace) -> int:
-    """Make the plan, save it, print it."""
-    names = (*_NUMBERS, *_OF_VOTES, *_OF_OTHERS, "law", "vote", "small_blocks")
-    given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
-    if args.classes is not None:
-        given["classes"] = read_labels(args.classes)
-    if args.groups:
-        given["unit"] = "groups"
-    try:
-        planned = plan(_task(args.task), **given)
-    except TypeError as error:
-        if not str(error).startswith("plan("):
-            raise  # a bug, not an option that this task does not take
-        raise ValueError(str(error)) from None
-    if args.save:
-        planned.save(args.save)
-        say(f"plan written to {args.save}")
-    if args.json:
-        put_json(read_object(planned.to_json(), "plan"))
-    else:
-        put(str(planned))
-        say(*filter(None, [about_rare_classes(planned)]))
-        if args.paper:
-            put(f"\n{planned.paper_constants()}")
-    return DONE
+_NOT_PLANNED = ("task", "classes", "groups", "save", "json", "paper")
 
 
 def _dashed(name: str) -> str:
     return name.replace(", ", "-").replace(" ", "-").replace("_", "-")
 
 
-def _task(option: str) -> str:
-    return next((task for task in GUARANTEES if _dashed(task) == option), option)
+TASKS = (
+    *("pointwise", "approximate"),
+    *(_dashed(task) for task, entry in GUARANTEES.items() if entry.needed),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions(CommandOptions):
+    """Options of the command; numbers that are left out are solved, or have a default."""
+
+    COMMON = (
+        *("n", "rho", "gamma", "alpha", "beta", "d", "n_blocks", "max_fits", "n_classes"),
+        *("classes", "groups", "save", "json", "paper"),
+    )
+    EXAMPLES = (
+        "replearn plan --n 20000 --rho 0.1 --save plan.json",
+        "replearn plan selection --n-hypotheses 20 --rho 0.1 --alpha 0.05 --beta 0.05",
+    )
+
+    task: str = argument(
+        "what is planned (default: pointwise): " + ", ".join(TASKS),
+        nargs="?",
+        default="pointwise",
+        choices=TASKS,
+        metavar="TASK",
+    )
+    n: int | None = number("rows of each sample")
+    rho: float | None = number("probability that two runs differ", float)
+    gamma: float | None = number("mass of points on which two models may differ", float)
+    alpha: float | None = number("excess error that is allowed", float)
+    beta: float | None = number("probability of a larger one", float)
+    d: int | None = number("VC dimension of the class")
+
+    # Blocks that vote: pointwise, approximate; score takes some.
+    block_size: int | None = number("votes: rows that a block needs at least")
+    runs: int | None = number("votes: how many runs should agree")
+    n_classes: int | None = number("votes: number of labels, if not --classes")
+    n_blocks: int | None = number("votes: number of blocks")
+    n_partitions: int | None = number("votes: in how many ways the rows are cut into blocks")
+    max_fits: int | None = number("votes: at most so many fits")
+    decimals: int | None = number("votes: round numbers before they key thresholds")
+    classes: str | None = option("votes: the labels, part of the protocol", "A,B")
+    law: str | None = option(
+        "votes: law of the thresholds", choices=("arcsine", "uniform", "optimal")
+    )
+    vote: str | None = option("votes: labels or probabilities", choices=("hard", "soft"))
+    small_blocks: str | None = option(
+        "votes: whether default leaf sizes follow the block size (default: adapt)",
+        choices=("adapt", "keep"),
+    )
+    groups: bool = flag("n counts groups (fit --group-by)")
+
+    # Other tasks.
+    n_hypotheses: int | None = number("number of candidates or configurations")
+    n_shared: int | None = number("rows of the shared pool, if fixed")
+    n_directions: int | None = number("2: the rule may point either way; 1: it may not")
+    train_size: int | None = number("rows of each training of a search")
+    drift: float | None = number("assumed: how far a true error moves between trainings", float)
+    cv: int | None = number("folds of a search with --drift")
+    n_candidates: int | None = number("candidates of finite randomness")
+    resolution: float | None = number("spacing of the grid of a regression, in units of y", float)
+    y_span: float | None = number("length of the range of y", float)
+    epsilon: float | None = number("privacy loss", float)
+    delta: float | None = number("failure probability of privacy", float)
+    standard_error: float | None = number("assumed: standard error of a score", float)
+    nu: float | None = number("mass from which a point is heavy", float)
+    p0: float | None = number("lower end of the gap of a coin, between -1 and 1", float)
+    q0: float | None = number("upper end of the gap", float)
+
+    save: str | None = option("write the plan as JSON", "FILE")
+    json: bool = flag("print the plan as JSON")
+    paper: bool = flag("show the paper's constants beside the plan")
+
+    def request(self) -> dict[str, Any]:
+        """Return the arguments of `replearn.plan`."""
+        known = {field.name: getattr(self, field.name) for field in fields(self)}
+        requested = {
+            name: value
+            for name, value in known.items()
+            if name not in _NOT_PLANNED and value is not None
+        }
+        if self.classes is not None:
+            requested["classes"] = read_labels(self.classes)
+        return requested | ({"unit": "groups"} if self.groups else {})
+
+
+def run(options: PlanOptions) -> int:
+    """Make the plan, save it, print it."""
+    task = next((task for task in GUARANTEES if _dashed(task) == options.task), options.task)
+    try:
+        planned = plan(task, **options.request())
+    except TypeError as error:
+        if not str(error).startswith("plan("):
+            raise  # a bug, not an option that this task does not take
+        raise ValueError(str(error)) from None
+    if options.save:
+        planned.save(options.save)
+        say(f"plan written to {options.save}")
+    if options.json:
+        put_json(read_object(planned.to_json(), "plan"))
+    else:
+        put(str(planned))
+        say(*filter(None, [about_rare_classes(planned)]))
+        if options.paper:
+            put(f"\n{planned.paper_constants()}")
+    return DONE
 
 
 def read_labels(text: str) -> list[str] | list[int]:
@@ -127,3 +148,6 @@ def read_labels(text: str) -> list[str] | list[int]:
         return [int(part) for part in parts]
     except ValueError:
         return parts
+
+
+COMMAND = Action(PlanOptions, run, "what n rows can guarantee, or how many rows are needed")

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import inspect
 import io
+import itertools
 import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from replearn.cli import DONE, add_options, put_data, put_json, say
-from replearn.cli._inputs import wanted_columns
+from replearn.cli import (
+    DONE,
+    Action,
+    argument,
+    flag,
+    number,
+    option,
+    put_data,
+    put_json,
+    say,
+)
+from replearn.cli._inputs import MemoryOptions, wanted_columns
+from replearn.cli._large import chunks_of, jobs_within, reading_of
 from replearn.cli._predictions import (
-    add_model_arguments,
+    ModelOptions,
     load_model,
     points_of,
     read_carried,
@@ -21,56 +34,77 @@ from replearn.cli._predictions import (
 )
 from replearn.records import write_atomically
 
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""How a text begins that a spreadsheet runs as a formula."""
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("model", help="model file")
-    parser.add_argument("data", help="file with the rows to predict")
-    add_options(parser, float, max_flip="abstain where the flip probability is larger")
-    parser.add_argument(
-        "--explain",
+BYTES_PER_ROW = 600
+"""What predictions of a row take before they are written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictOptions(ModelOptions, MemoryOptions):
+    """Options of the command."""
+
+    COMMON = (
+        *("key_file", "out", "id", "max_flip", "explain", "changes", "max_memory", "jobs"),
+        *("json", "quiet"),
+    )
+    EXAMPLES = (
+        "replearn predict m.replearn new.csv --key-file key.txt --out predictions.csv",
+        "replearn predict m.replearn new.csv --key-file key.txt --explain plain",
+    )
+
+    model: str = argument("model file")
+    data: str = argument("file with the rows to predict")
+    max_flip: float | None = number("abstain where the flip probability is larger", float)
+    explain: str | None = option(
+        "add a sentence and what it rests on: full (default) with vote share, threshold and flip "
+        "probability; plain for the person who gets the prediction",
         nargs="?",
         const="full",
         choices=("full", "plain"),
-        help="add a sentence and what it rests on: full (default) with vote share, threshold and "
-        "flip probability; plain for the person who gets the prediction",
     )
-    changes = "of a model with an incumbent: add since when the prediction stands, and why it does"
-    add_options(parser, bool, changes=changes)
-    add_options(
-        parser,
+    changes: bool = flag(
+        "of a model with an incumbent: add since when the prediction stands, and why it does"
+    )
+    id: str | None = option(
+        "column that names the rows in the output (default: an id that was found in training, "
+        "else the number of the row)",
         "COLUMN",
-        id="column that names the rows in the output (default: an id "
-        "that was found in training, else the number of the row)",
     )
-    add_options(parser, "FILE", out="write CSV to a file")
-    pieces = "for files larger than memory: read, predict and write a part at a time; needs --out"
-    add_options(parser, bool, in_pieces=pieces)
-    add_options(parser, int, jobs="number of workers")
-    add_model_arguments(parser)
+    out: str | None = option("write CSV to a file", "FILE")
+    escape_formulas: bool = flag(
+        "put ' before texts that a spreadsheet would run as formulas (=, +, -, @)"
+    )
+    jobs: int | None = number("number of workers")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(options: PredictOptions) -> int:
     """Predict, explain on request, print."""
-    model, notes = load_model(args.model, args.key_file, args)
-    model.n_jobs = args.jobs
-    if args.in_pieces:
-        return _run_in_pieces(args, model, notes)
-    X, ids, remarks = read_points(args.data, notes, args.encoding)
-    say(*remarks, *_about_columns(model, X), quiet=args.quiet)
-    columns = {**_names(args, notes, ids, len(X)), **_columns(model, X, ids, args)}
-    if args.max_flip is not None and not args.quiet:
+    model, notes = load_model(options.model, options.key_file, options)
+    reading = reading_of(options.data, options.max_memory, bytes_per_row=BYTES_PER_ROW)
+    model.n_jobs = jobs_within(options.jobs, options.max_memory)
+    if options.json:
+        reading.require_whole("--json")
+    elif not reading.fits:
+        reading.require_pieces(None, len(notes["columns"]))
+        say(f"{reading.why}: it is read in pieces", quiet=options.quiet)
+        return _run_in_pieces(options, model, notes)
+    X, ids, remarks = read_points(options.data, notes, options.encoding)
+    say(*remarks, *_about_columns(model, X), quiet=options.quiet)
+    columns = {**_names(options, notes, ids, len(X)), **_columns(model, X, ids, options)}
+    if options.max_flip is not None and not options.quiet:
         predictions = columns["prediction"]
         abstained = sum(label is None for label in predictions)
         say(f"abstained on {abstained} of {len(predictions)} rows: they would flip more often")
-    if args.out:
-        write_atomically(args.out, _as_csv(columns))
-    if args.json:
+    if options.out:
+        write_atomically(options.out, _as_csv(columns, options.escape_formulas))
+    if options.json:
         lines = zip(*columns.values(), strict=True)
         rows = [dict(zip(columns, line, strict=True)) for line in lines]
-        put_json({"model": args.model, "rows": len(rows), "predictions": rows})
-    elif not args.out:
-        put_data(_as_csv(columns))
+        put_json({"model": options.model, "rows": len(rows), "predictions": rows})
+    elif not options.out:
+        put_data(_as_csv(columns, options.escape_formulas))
     return DONE
 
 
@@ -114,38 +148,47 @@ def _known_levels(model: Any) -> dict[str, set[str]]:
     return levels
 
 
-def _run_in_pieces(args: argparse.Namespace, model: Any, notes: Any) -> int:
+def _run_in_pieces(options: PredictOptions, model: Any, notes: Any) -> int:
     """Read, predict and write a file that is larger than memory, a chunk at a time."""
-    from replearn.cli._large import chunks_of
+    if options.out is None:
+        for text in _predicted(options, model, notes):
+            put_data(text)
+        return DONE
     from replearn.outofcore import Folder
-    from replearn.tables import table_of
 
-    if not args.out or args.json:
-        raise ValueError("--in-pieces writes to a file: give --out FILE, and leave --json out.")
-    path = Path(args.data)
-    target = Path(args.out).absolute()
-    done = 0
+    target = Path(options.out).absolute()
     with Folder(target.parent).writing(target.name) as stream:
-        for chunk in chunks_of(path, args.encoding):
-            X, ids, _ = points_of(table_of(chunk, wanted_columns(notes), path), notes, args.data)
-            known = [args.id] if args.id else notes.get("ids", ())
-            carried = [name for name in known if name in chunk.columns]
-            names: dict[str, Any] = {} if ids is None else {notes["id"]: ids}
-            if ids is None or args.id is not None:
-                names |= {name: chunk[name].to_list() for name in carried[:1]}
-            numbers = {"row": list(range(done + 1, done + len(X) + 1))}
-            text = _as_csv({**(names or numbers), **_columns(model, X, ids, args)})
-            stream.write((text.partition("\n")[2] if done else text).encode())
-            done += len(X)
-    say(f"{done} predictions written to {args.out}", quiet=args.quiet)
+        for text in _predicted(options, model, notes):
+            stream.write(text.encode())
+    say(f"predictions written to {options.out}", quiet=options.quiet)
     return DONE
 
 
-def _names(args: Any, notes: Any, ids: Any, n_rows: int) -> dict[str, list[Any]]:
+def _predicted(options: PredictOptions, model: Any, notes: Any) -> Iterator[str]:
+    """Yield CSV, chunk by chunk."""
+    from replearn.tables import table_of
+
+    path = Path(options.data)
+    done = 0
+    for chunk in chunks_of(path, options.encoding):
+        X, ids, _ = points_of(table_of(chunk, wanted_columns(notes), path), notes, options.data)
+        known = [options.id] if options.id else notes.get("ids", ())
+        carried = [name for name in known if name in chunk.columns]
+        names: dict[str, Any] = {} if ids is None else {notes["id"]: ids}
+        if ids is None or options.id is not None:
+            names |= {name: chunk[name].to_list() for name in carried[:1]}
+        numbers = {"row": list(range(done + 1, done + len(X) + 1))}
+        columns = {**(names or numbers), **_columns(model, X, ids, options)}
+        text = _as_csv(columns, options.escape_formulas)
+        yield text.partition("\n")[2] if done else text
+        done += len(X)
+
+
+def _names(options: PredictOptions, notes: Any, ids: Any, n_rows: int) -> dict[str, list[Any]]:
     """Return the columns that say which row is which."""
     names = {} if ids is None else {notes["id"]: ids}
-    if ids is None or args.id is not None:
-        carried = read_carried(args.data, notes, args.id, args.encoding)
+    if ids is None or options.id is not None:
+        carried = read_carried(options.data, notes, options.id, options.encoding)
         names |= {} if carried is None else dict([carried])
     return names or {"row": list(range(1, n_rows + 1))}
 
@@ -158,14 +201,14 @@ def _explained(model: Any, X: Any, ids: Any, how: str) -> Any:
     return model.explain(X, ids=ids, style="plain")
 
 
-def _columns(model: Any, X: Any, ids: Any, args: Any) -> dict[str, list[Any]]:
-    explained = _explained(model, X, ids, args.explain) if args.explain else None
-    if args.max_flip is not None:
-        labels = model.predict_or_abstain(X, args.max_flip, ids=ids)
+def _columns(model: Any, X: Any, ids: Any, options: PredictOptions) -> dict[str, list[Any]]:
+    explained = _explained(model, X, ids, options.explain) if options.explain else None
+    if options.max_flip is not None:
+        labels = model.predict_or_abstain(X, options.max_flip, ids=ids)
     else:
         labels = model.predict(X, ids=ids) if explained is None else explained.prediction
     columns = {"prediction": labels.tolist()}
-    if args.changes:
+    if options.changes:
         columns |= _changes(model, X, ids)
     if explained is not None:
         for item, values in explained.columns().items():
@@ -202,9 +245,25 @@ def _json_number(value: Any) -> Any:
     return round(value, 6) if math.isfinite(value) else None
 
 
-def _as_csv(columns: dict[str, list[Any]]) -> str:
+def _as_csv(columns: dict[str, list[Any]], escape_formulas: bool) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    rows: Iterable[tuple[Any, ...]] = itertools.chain(
+        [tuple(columns)], zip(*columns.values(), strict=True)
+    )
+    if escape_formulas:
+        rows = (tuple(map(_as_text, row)) for row in rows)
+    writer.writerows(rows)
     return stream.getvalue()
+
+
+def _as_text(cell: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula; numbers stay what they are.
+
+    >>> _as_text("=1+1"), _as_text("no"), _as_text(-1)
+    ("'=1+1", 'no', -1)
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULAS) else cell
+
+
+COMMAND = Action(PredictOptions, run, "predict class labels for a file")

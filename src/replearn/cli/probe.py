@@ -2,55 +2,81 @@
 
 from __future__ import annotations
 
-import argparse
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from replearn.cli import DONE, add_options, put, put_json, say
+from replearn.cli import (
+    DONE,
+    ENCODING_HELP,
+    Action,
+    CommandOptions,
+    argument,
+    flag,
+    number,
+    option,
+    put,
+    put_json,
+    repeated,
+    say,
+)
 from replearn.exceptions import CertificateError
 from replearn.guarantees import Certificate, Probe
 from replearn.tables import ROWS, make_probe, read_table, to_pandas
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    make = actions.add_parser("make", help="write probe rows of a raw table, for all labs")
-    make.add_argument("raw", help="file: csv, tsv, txt (also .gz), parquet, feather")
-    make.add_argument("--out", required=True, metavar="FILE", help="file for the probe rows")
-    make.add_argument("--rows", type=int, default=ROWS, metavar="N", help="how many")
-    make.add_argument(
-        "--drop", action="append", default=[], metavar="COLUMN", help="leave out (may be repeated)"
-    )
-    add_options(make, "NAME", encoding="of text files, such as latin-1 (default: utf-8)")
-    digest = actions.add_parser("digest", help="digest of the probe rows as this lab encodes them")
-    digest.add_argument("encoded", help="what the lab's pipeline makes of the probe rows (or .npy)")
-    digest.add_argument("of", metavar="run", help="the lab's certificate (JSON) or model file")
-    add_options(digest, "FILE", out="write the digest to this file, for the other lab")
-    for action in (make, digest):
-        add_options(action, bool, json="print JSON")
+@dataclass(frozen=True, kw_only=True)
+class MakeProbeOptions(CommandOptions):
+    """Options of ``probe make``."""
+
+    COMMON = ("out", "rows", "drop", "encoding", "json")
+    EXAMPLES = ("replearn probe make raw.csv --drop name --out probe.csv",)
+
+    raw: str = argument("file: csv, tsv, txt (also .gz), parquet, feather")
+    out: str = option("file for the probe rows", "FILE", required=True)
+    rows: int = number("how many", default=ROWS)
+    drop: tuple[str, ...] = repeated("column that is left out", "COLUMN")
+    encoding: str | None = option(ENCODING_HELP, "NAME")
+    json: bool = flag("print JSON")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Write probe rows, or make the digest of encoded ones."""
-    if args.action == "make":
-        if args.rows < 3:
-            raise ValueError(f"--rows {args.rows} is too small: give at least 3.")
-        options = {"n_rows": args.rows, "drop": args.drop, "encoding": args.encoding}
-        say(*make_probe(args.raw, args.out, **options))
-        say(f"{args.rows} rows in {args.out}: every lab encodes them with its whole pipeline")
-        if args.json:
-            put_json({"file": args.out, "rows": args.rows})
-        return DONE
-    probe = read_probe(args.encoded, *read_run(args.of))
+@dataclass(frozen=True, kw_only=True)
+class DigestProbeOptions(CommandOptions):
+    """Options of ``probe digest``."""
+
+    COMMON = ("out", "json")
+    EXAMPLES = ("replearn probe digest encoded.csv m.replearn --out mine.json",)
+
+    encoded: str = argument("what the lab's pipeline makes of the probe rows (or .npy)")
+    of: str = argument("the lab's certificate (JSON) or model file", metavar="RUN")
+    out: str | None = option("write the digest to this file, for the other lab", "FILE")
+    json: bool = flag("print JSON")
+
+
+def make(options: MakeProbeOptions) -> int:
+    """Write probe rows."""
+    if options.rows < 3:
+        raise ValueError(f"--rows {options.rows} is too small: give at least 3.")
+    rows = options.rows
+    drop = options.drop
+    say(*make_probe(options.raw, options.out, n_rows=rows, drop=drop, encoding=options.encoding))
+    say(f"{options.rows} rows in {options.out}: every lab encodes them with its whole pipeline")
+    if options.json:
+        put_json({"file": options.out, "rows": options.rows})
+    return DONE
+
+
+def digest(options: DigestProbeOptions) -> int:
+    """Make the digest of encoded rows."""
+    probe = read_probe(options.encoded, *read_run(options.of))
     if probe.mark:
         say(f"note: {probe.mark}: encode the rows with what was fitted on the training rows")
-    if args.out:
-        probe.save(args.out)
-    put(probe.to_json()) if args.json else put(f"{probe.digest}  {probe.rows} rows")
+    if options.out:
+        probe.save(options.out)
+    put(probe.to_json()) if options.json else put(f"{probe.digest}  {probe.rows} rows")
     return DONE
 
 
@@ -79,3 +105,11 @@ def read_probe(path: str, certificate: Certificate, kinds: Any = None) -> Probe:
     if suffix == ".npy":
         return encode_probe(certificate, np.load(path, allow_pickle=False))
     return encode_probe(certificate, to_pandas(read_table(path, kinds).frame))
+
+
+COMMAND = {
+    "make": Action(MakeProbeOptions, make, "write probe rows of a raw table, for all labs"),
+    "digest": Action(
+        DigestProbeOptions, digest, "digest of the probe rows as this lab encodes them"
+    ),
+}

@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import dataclass
 
-from replearn.cli import DONE, add_options, say
-from replearn.cli._predictions import add_model_arguments, load_model, read_points
+from replearn.cli import DONE, Action, argument, number, option, say
+from replearn.cli._predictions import ModelOptions, load_model, read_points
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("model", help="model file")
-    parser.add_argument("rows", help="rows that both labs have and that neither has learned from")
-    parser.add_argument(
-        "--out", required=True, metavar="FILE", help="file for the votes, for certify --votes"
+@dataclass(frozen=True, kw_only=True)
+class VotesOptions(ModelOptions):
+    """Options of the command."""
+
+    COMMON = ("out", "key_file", "jobs", "quiet")
+    EXAMPLES = (
+        "replearn votes m.replearn shared.csv --key-file key.txt --out votes.json",
+        "replearn certify a.replearn b.replearn --votes votes-a.json votes-b.json",
     )
-    add_options(parser, int, jobs="number of workers")
-    add_model_arguments(parser)
+
+    model: str = argument("model file")
+    rows: str = argument("rows that both labs have and that neither has learned from")
+    out: str = option("file for the votes, for certify --votes", "FILE", required=True)
+    jobs: int | None = number("number of workers")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(options: VotesOptions) -> int:
     """Let the blocks vote, and write their votes."""
-    model, notes = load_model(args.model, args.key_file, args)
+    model, notes = load_model(options.model, options.key_file, options)
     if not hasattr(model, "block_votes"):
-        raise ValueError(f"{args.model} is a {type(model).__name__}, which has no block votes.")
-    model.n_jobs = args.jobs
-    X, _, remarks = read_points(args.rows, notes, args.encoding)
-    say(*remarks, quiet=args.quiet)
+        raise ValueError(f"{options.model} is a {type(model).__name__}, which has no block votes.")
+    model.n_jobs = options.jobs
+    X, _, remarks = read_points(options.rows, notes, options.encoding)
+    say(*remarks, quiet=options.quiet)
     votes = model.block_votes(X)
-    votes.save(args.out)
+    votes.save(options.out)
     say(
-        f"votes of {votes.n_blocks} blocks on {len(votes.rows)} rows written to {args.out}",
-        quiet=args.quiet,
+        f"votes of {votes.n_blocks} blocks on {len(votes.rows)} rows written to {options.out}",
+        quiet=options.quiet,
     )
     return DONE
+
+
+COMMAND = Action(VotesOptions, run, "votes of a model's blocks, for a comparison of two labs")

@@ -1,9 +1,7 @@
 from .approximate import ApproximatelyReplicableClassifier
 from .decision_threshold import (
     DecisionThresholdClassifier,
-    block_thresholds as block_thresholds,
     fitted_threshold as fitted_threshold,
-    known_threshold as known_threshold,
     parse_threshold as parse_threshold,
     split_threshold as split_threshold,
     threshold_of_label as threshold_of_label,
@@ -16,23 +14,16 @@ from .incumbent_chain import Chain as Chain, Retraining as Retraining
 from .incumbent_regressor import IncumbentRegressor
 from .inputs import (
     all_or_nothing as all_or_nothing,
-    base_estimator as base_estimator,
-    check_base as check_base,
     check_features as check_features,
     check_groups as check_groups,
     check_labels as check_labels,
-    float_precision as float_precision,
     refuse_one_class as refuse_one_class,
 )
 from .planning import (
-    base_for_blocks as base_for_blocks,
-    identity_of as identity_of,
-    plan_in_force as plan_in_force,
     plan_request as plan_request,
     requested_classes as requested_classes,
     usual_plan as usual_plan,
     wants_heavy_stage as wants_heavy_stage,
-    warn_if_blocks_cannot_learn as warn_if_blocks_cannot_learn,
 )
 from .pointwise import PointwiseReplicableClassifier
 from .realizable import RealizableReplicableClassifier
@@ -43,7 +34,8 @@ from .selector import ReplicableSelector
 from .semi import SemiReplicableClassifier
 from .semi_private import SemiPrivateClassifier
 from .threshold import ReplicableThresholdClassifier
-from .usefulness import Usefulness
+from .training import FirstRows as FirstRows, Sample as Sample
+from .usefulness import N_ROWS as N_ROWS, Usefulness
 
 __all__ = [
     "ApproximatelyReplicableClassifier",

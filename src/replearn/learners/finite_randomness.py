@@ -193,7 +193,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
             blocks = train_blocks(sample, cut, key, base, n_jobs=self.n_jobs, context=context)
             blocks.warn_if_constant(base)
             self.estimators_ = blocks.estimators
-            check_unseen_rows(sample.X, blocks.rows, self.estimators_)
+            check_unseen_rows(sample.X, blocks.cut.rows, self.estimators_)
             self._ensemble = self._make_ensemble()
 
             # theorem: finite-randomness (a few thresholds, one of them chosen replicably)

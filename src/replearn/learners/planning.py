@@ -1,4 +1,4 @@
-"""What a plan sets for an estimator: the request, the rows that count, the blocks.
+"""What a plan sets for an estimator: the request, the blocks, the certificate.
 
 A plan depends on the parameters and the number of rows only, never on the data.
 """
@@ -17,10 +17,9 @@ from replearn.binding import (
     Fingerprint,
     adapted_to_blocks,
     describe_points,
-    has_distinct_column,
     in_words,
-    refuted_point_mass,
     rows_needed,
+    rows_sketched,
     without_masses,
 )
 from replearn.exceptions import ConstantBlocksWarning, NotCertifiedWarning, warn_user
@@ -42,7 +41,7 @@ from replearn.learners.inputs import (
 )
 from replearn.learners.training import Sample, TrainedBlocks
 from replearn.primitives import sample_key
-from replearn.randomness import Points, SharedKey, as_points
+from replearn.randomness import SharedKey, as_points
 
 UNPLANNED = frozenset(
     {
@@ -91,7 +90,10 @@ def _with_stage(request: PlanRequest, heavy: str) -> PlanRequest:
 
 def requested_classes(estimator: Any) -> Any:
     """Return the classes that the parameters or the plan list; None: those of the sample."""
-    return estimator.classes if estimator.plan is None else estimator.plan.classes
+    if estimator.plan is None:
+        return estimator.classes
+    _check_task(estimator, estimator.plan)
+    return estimator.plan.classes
 
 
 def wants_heavy_stage(estimator: Any) -> bool:
@@ -246,7 +248,7 @@ def _check_followed(estimator: Any, plan: Plan, sample: Any, classes: NDArray[An
         )
 
 
-def key_of_blocks(key: SharedKey, sample: Sample, plan: Plan) -> SharedKey:
+def key_of_blocks(key: SharedKey, sample: Any, plan: Plan) -> SharedKey:
     """Return the key by which rows are left out, cut into blocks and trained on.
 
     A promise about whole models counts on blocks and seeds that are independent of the other run's,
@@ -256,38 +258,6 @@ def key_of_blocks(key: SharedKey, sample: Sample, plan: Plan) -> SharedKey:
     if plan.task == "pointwise":
         return key
     return sample_key(key, sample.points, sample.codes)
-
-
-# -- the rows that count ---------------------------------------------------------------------------
-def planned_rows(key: SharedKey, sample: Sample, plan: Any) -> Sample:
-    """Forget the order of the file, and leave out by key what a lab has beyond the plan's n.
-
-    Labs with different surplus choose independently, labs with the same surplus alike; in both
-    cases the flip bound holds (theorem: content-keyed-partition, section "surplus").
-    """
-    available = sample.n
-    sample = _without_file_order(key, sample, plan)
-    if available == plan.n:
-        return sample
-    surplus = key.child("surplus", available)
-    if sample.groups is None:
-        points = as_points(sample.X, decimals=plan.decimals)
-        return sample.take(surplus.order(points, sample.codes)[: plan.n])
-    names, group_of_row = np.unique(sample.groups, return_inverse=True)
-    kept = np.zeros(len(names), dtype=bool)
-    kept[surplus.order(names)[: plan.n]] = True
-    return sample.take(np.flatnonzero(kept[group_of_row]))
-
-
-def _without_file_order(key: SharedKey, sample: Sample, plan: Any) -> Sample:
-    """Forget the order of the file where rows that count as equal are not interchangeable.
-
-    Of equal rows, the one that came first counts first. Rows that are equal once rounded still
-    train differently, and in different groups they go into different blocks.
-    """
-    if plan.decimals is None and sample.groups is None and not sample.params:
-        return sample
-    return sample.take(key.child("file").order(sample.points, sample.codes))
 
 
 # -- the certificate -------------------------------------------------------------------------------
@@ -316,25 +286,20 @@ def identity_of(
 
 def describe_blocks(blocks: TrainedBlocks, base: Any) -> dict[str, Any]:
     """Return what a certificate says about the points of the rows that were used."""
-    sample = blocks.sample
-    return describe_points(
-        sample.X,
-        sample.codes,
-        groups=sample.groups,
-        base=base,
-        decimals=blocks.design.decimals,
-        rows=np.concatenate(blocks.first_partition),
-    )
+    n_columns = len(as_points(blocks.cut.first_rows(1).X).names)
+    first = blocks.cut.first_rows(rows_sketched(n_columns), independent=True)
+    rows = np.arange(len(first.codes))
+    decimals = blocks.design.decimals
+    return describe_points(first.X, first.codes, rows=rows, base=base, decimals=decimals)
 
 
-def certify_plan(plan: Plan, run: Identity, points: Points, sample: Sample) -> Certificate:
+def certify_plan(plan: Plan, run: Identity, blocks: TrainedBlocks) -> Certificate:
     """Certify what a plan promises; less if equal rows refute what it assumes about masses."""
     design = plan.vote_design
+    unit = blocks.sample.unit
     refuted = None
-    if design.assumes_point_masses and (
-        plan.decimals is not None or not has_distinct_column(sample.X)
-    ):
-        refuted = refuted_point_mass(points, design.max_point_mass, sample.groups)
+    if design.assumes_point_masses:
+        refuted = blocks.cut.refuted_point_mass(design.max_point_mass)
     if refuted is None:
-        return plan.certificate(run, unit=sample.unit)
-    return without_masses(plan, refuted, run, unit=sample.unit)
+        return plan.certificate(run, unit=unit)
+    return without_masses(plan, refuted, run, unit=unit)

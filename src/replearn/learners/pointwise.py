@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import bind_estimator, copy_conditions, sample_conditions
+from replearn.binding import bind_estimator
 from replearn.bounds import ThresholdLaw
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import BlockEnsemble, RunContext
@@ -50,14 +50,13 @@ from replearn.learners.planning import (
     key_of_blocks,
     plan_in_force,
     plan_request,
-    planned_rows,
     requested_classes,
     warn_if_blocks_cannot_learn,
 )
 from replearn.learners.predictions import VotePredictions
 from replearn.learners.single_fit import n_rows_tried, with_single_fit
 from replearn.learners.small_data import warn_if_votes_are_few
-from replearn.learners.training import train_blocks
+from replearn.learners.training import RowSource, train_blocks
 from replearn.learners.usefulness import warn_if_useless
 from replearn.learners.vote import FittedVote, heavy_points, measure_votes, partition_variance
 from replearn.randomness import SharedKey, read_once
@@ -321,56 +320,60 @@ class PointwiseReplicableClassifier(VotePredictions):
         """
         with all_or_nothing(self):
             X = check_features(self, X, reset=True)
-            key = self._key_for_fit()
-            request = plan_request(self)
-            given, classes = check_sample(X, y, groups, requested_classes(self))
-            base, threshold = split_threshold(
-                base_estimator(self.estimator), self.threshold, classes, self.pos_label
-            )
-            check_base(base, request.vote)
-            failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
-
-            # Plan: from the parameters and the number of rows, never from the data.
-            plan = plan_in_force(self, request, given, classes)
-            single = block_estimator(base, threshold)
-            base = base_for_blocks(base, plan)
-            named = with_threshold(base, threshold)
-            fingerprint = bind_estimator(named)
-            own = key_of_blocks(key, given, plan)
-            sample = planned_rows(own, given, plan)
-
-            # Train: disjoint blocks of equal size, one base estimator on each.
-            run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
-            warned = warn_if_blocks_cannot_learn(plan, base)
-            warn_if_votes_are_few(plan, given, classes, base)
-            trained = block_estimator(base, threshold)
-            blocks = train_blocks(sample, plan, own, trained, **run)
-            warned = warned or blocks.warn_if_constant(base)
-
-            # Vote. Points with enough labels of their own are heavy.
-            # theorem: decision-threshold (a block's threshold depends on that block alone)
-            models, thresholds = block_thresholds(
-                blocks.estimators, threshold, blocks.positive_shares
-            )
-            self._set_ensemble(plan, classes, models, thresholds, blocks.probe_rows)
-            self.heavy_ = heavy_points(sample, classes, plan.vote_design, key)
-
-            # Certify: the promise of the plan, for this key and this base estimator.
-            if plan.certified:
-                failed += blocks.failed_conditions(trained, fingerprint)
-            schema = describe_blocks(blocks, base)
-            identity = identity_of(key, named, fingerprint, classes, given.n, failed, schema)
-            self.certificate_ = certify_plan(plan, identity, blocks.points, sample)
-            self._dtype = float_precision(X)
-            n_tried = n_rows_tried(len(sample.codes), check_price=self.check_price)
-            self.usefulness_ = measure_votes(self._vote(), blocks, n_tried)
-            if self.check_price:
-                self.usefulness_ = with_single_fit(
-                    self.usefulness_, blocks, single, threshold, classes, own
-                )
-            if not warned:
-                warn_if_useless(self.usefulness_, base)
+            sample, classes = check_sample(X, y, groups, requested_classes(self))
+            self._fit_rows(sample, classes, context)
         return self
+
+    def _fit_rows(
+        self, given: RowSource, classes: NDArray[Any], context: RunContext | None = None
+    ) -> None:
+        """Plan, train, vote and certify: the same for rows in memory and in files."""
+        key = self._key_for_fit()
+        request = plan_request(self)
+        base, threshold = split_threshold(
+            base_estimator(self.estimator), self.threshold, classes, self.pos_label
+        )
+        check_base(base, request.vote)
+        failed = given.failed_conditions()
+
+        # Plan: from the parameters and the number of rows, never from the data.
+        plan = plan_in_force(self, request, given, classes)
+        single = block_estimator(base, threshold)
+        base = base_for_blocks(base, plan)
+        named = with_threshold(base, threshold)
+        fingerprint = bind_estimator(named)
+        own = key_of_blocks(key, given, plan)
+        sample = given.planned(own, plan)
+
+        # Train: disjoint blocks of equal size, one base estimator on each.
+        run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
+        warned = warn_if_blocks_cannot_learn(plan, base)
+        warn_if_votes_are_few(plan, given.class_counts, classes, base)
+        trained = block_estimator(base, threshold)
+        blocks = train_blocks(sample, plan, own, trained, **run)
+        warned = warned or blocks.warn_if_constant(base)
+
+        # Vote. Points with enough labels of their own are heavy.
+        # theorem: decision-threshold (a block's threshold depends on that block alone)
+        models, thresholds = block_thresholds(blocks.estimators, threshold, blocks.positive_shares)
+        self._set_ensemble(plan, classes, models, thresholds, blocks.probe_rows)
+        self.heavy_ = heavy_points(sample, classes, plan.vote_design, key)
+
+        # Certify: the promise of the plan, for this key and this base estimator.
+        if plan.certified:
+            failed += blocks.failed_conditions(trained, fingerprint)
+        schema = describe_blocks(blocks, base)
+        identity = identity_of(key, named, fingerprint, classes, given.n, failed, schema)
+        self.certificate_ = certify_plan(plan, identity, blocks)
+        self._dtype = float_precision(blocks.probe_rows)
+        n_tried = n_rows_tried(sample.n_rows, check_price=self.check_price)
+        self.usefulness_ = measure_votes(self._vote(), blocks, n_tried)
+        if self.check_price:
+            self.usefulness_ = with_single_fit(
+                self.usefulness_, blocks, single, threshold, classes, own
+            )
+        if not warned:
+            warn_if_useless(self.usefulness_, base)
 
     def _set_ensemble(
         self,

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import Ridge
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from replearn.binding import bind_estimator, certify_choice, copy_conditions, sample_conditions
+from replearn.binding import bind_estimator, certify_choice
 from replearn.bounds import cell_escape, mean_rounding_flips, smallest_blocks_rounding
 from replearn.compat import HasMethods, Interval
 from replearn.execution import RunContext, model_predictions
@@ -168,7 +168,8 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
 
             # Train: disjoint blocks of equal size, one base estimator on each.
             run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
-            blocks = train_blocks(Sample(X, values), cut, key, base, **run)
+            sample = Sample(X, values)
+            blocks = train_blocks(sample, cut, key, base, **run)
             self.estimators_ = blocks.estimators
 
             # Certify: the rule rounds the mean of the blocks to each point's own grid.
@@ -178,7 +179,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
                 X,
                 np.zeros(len(values)),
                 fingerprints={"learner": fingerprint},
-                failed=sample_conditions(X) + copy_conditions(X, values),
+                failed=sample.failed_conditions(),
                 n=n_blocks * cut.block_size,
                 n_blocks=n_blocks,
                 resolution=float(params.resolution),

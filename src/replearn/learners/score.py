@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import bind_estimator, copy_conditions, sample_conditions
+from replearn.binding import bind_estimator
 from replearn.bounds import score_half_width
 from replearn.compat import HasMethods, Interval
 from replearn.execution import BlockEnsemble, RunContext
@@ -44,7 +44,6 @@ from replearn.learners.planning import (
     check_sample,
     describe_blocks,
     identity_of,
-    planned_rows,
 )
 from replearn.learners.predictions import KeyedPredictions
 from replearn.learners.score_curve import (
@@ -256,12 +255,12 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             trained = block_estimator(base, threshold)
             fingerprint = bind_estimator(trained)
             given = given._replace(params=self._params_of_rows(fit_params, len(given.codes)))
-            failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
+            failed = given.failed_conditions()
 
             # Train: two dozen disjoint blocks, or fewer in a few ways.
             params = self._in_force()
             cut = cut_for(given, params, self._n_planned(given.n, given.unit))
-            sample = planned_rows(key, given, cut)
+            sample = given.planned(key, cut)
             warn_if_scores_are_few(cut.n_blocks, params.rho, given, classes, base)
             run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
             blocks = train_blocks(sample, cut, key, trained, **run)
@@ -273,7 +272,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             self.estimators_ = chosen.estimators
             self.threshold_ = chosen.threshold
             self._ensemble = self._make_ensemble(n_classes)
-            curve = self._curve(sample, blocks.rows, cut, chosen.standard_error)
+            curve = self._curve(sample, blocks.cut.rows, cut, chosen.standard_error)
             self.error_curve_ = (curve.level, curve.power)
 
             if not sample.params:
@@ -286,7 +285,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             )
             self.classes_ = classes
             self._dtype = float_precision(X)
-            n_tried = n_rows_tried(len(sample.codes), check_price=self.check_price)
+            n_tried = n_rows_tried(sample.n_rows, check_price=self.check_price)
             self.usefulness_ = measure_scores(self._vote(), blocks, classes, n_tried)
             if self.check_price:
                 self.usefulness_ = with_single_fit(

@@ -25,12 +25,10 @@ from replearn.learners.score_curve import ErrorCurve, block_variances
 from replearn.learners.training import TrainedBlocks
 from replearn.learners.usefulness import (
     Usefulness,
-    rows_of_first_blocks,
     usefulness,
     without_own_block,
 )
 from replearn.randomness import Points, SharedKey
-from replearn.tables import take_rows
 
 Floats = NDArray[np.float64]
 
@@ -79,18 +77,17 @@ def measure_scores(
     n_blocks = blocks.design.n_blocks
     if n_blocks < 2 or len(classes) < 2:
         return None
-    rows, owners = rows_of_first_blocks(blocks.first_partition, n_tried)
-    X = take_rows(blocks.sample.X, rows)
+    X, codes, owners = blocks.cut.first_rows(n_tried)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # predictions will show them
         scores, noise = fitted.votes_and_noise(X)
     first = scores[:, :n_blocks]
-    own = first[np.arange(len(rows)), owners]
+    own = first[np.arange(len(codes)), owners]
     mean = np.minimum(without_own_block(first.sum(axis=1), own, n_blocks) / n_blocks, 1.0)
     # instead of each model's score the mean of those that have not seen the row
     predicted = fitted.rule.predictions(mean[:, np.newaxis], noise)
     shares = np.column_stack([1.0 - mean, mean]) if mean.ndim == 1 else mean
-    return usefulness(predicted, shares, blocks.sample.codes[rows], classes, hard=False)
+    return usefulness(predicted, shares, codes, classes, hard=False)
 
 
 def mean_score(scores: Floats) -> Floats:

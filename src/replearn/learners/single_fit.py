@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from replearn.execution import BlockEnsemble, fit_blocks
 from replearn.learners.decision_threshold import block_thresholds
 from replearn.learners.training import TrainedBlocks
-from replearn.learners.usefulness import N_ROWS, Usefulness, rows_of_first_blocks, usefulness
+from replearn.learners.usefulness import N_ROWS, Usefulness, usefulness
 from replearn.randomness import SharedKey
-from replearn.tables import take_rows
 
 HELD_OUT = 5
 """One row in so many is held out from the single fit, `N_ROWS` at most."""
@@ -49,8 +48,8 @@ def with_single_fit(
         return None
     sample = blocks.sample
     n_tried = n_rows_tried(len(sample.codes), check_price=True)
-    tried, owners = rows_of_first_blocks(blocks.first_partition, n_tried)
-    held_out = np.concatenate(blocks.first_partition[: owners[-1] + 1])
+    X, codes, owners = blocks.cut.first_rows(n_tried)
+    held_out = np.concatenate(blocks.cut.rows[: owners[-1] + 1])
     training = np.setdiff1d(np.arange(len(sample.codes)), held_out)
     if len(training) == 0:
         return measured
@@ -62,14 +61,12 @@ def with_single_fit(
     shares = [float(np.mean(sample.codes[training] == 1))]
     models, thresholds = block_thresholds(models, threshold, shares)
     ensemble = BlockEnsemble(models, np.arange(max(2, len(classes))), 1, thresholds)
-    X = take_rows(sample.X, tried)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # predictions will show them
         labels = _per_class(ensemble.vote_counts(X)[:, 0])
         scores = labels
         if hasattr(models[0], "predict_proba"):
             scores = _per_class(ensemble.soft_scores(X)[:, 0])
-    codes = sample.codes[tried]
     single = usefulness(labels.argmax(axis=1), scores, codes, classes, hard=False)
     return replace(measured, single=single)
 

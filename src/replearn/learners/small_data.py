@@ -38,29 +38,31 @@ class Rarest(NamedTuple):
         )
 
 
-def rarest_class(codes: NDArray[Any], classes: NDArray[Any]) -> Rarest:
-    """Return the rarest class that occurs.
+def rarest_class(counts: NDArray[np.int64], classes: NDArray[Any]) -> Rarest:
+    """Return the rarest class that occurs, by the number of rows of each class.
 
-    >>> rarest_class(np.array([0, 0, 0, 1]), np.array(["no", "yes"]))
+    >>> rarest_class(np.array([3, 1]), np.array(["no", "yes"]))
     Rarest(label='yes', share=0.25, n_rows=1)
     """
-    counts = np.bincount(codes, minlength=len(classes))
-    rarest = int(np.argmin(np.where(counts > 0, counts, len(codes) + 1)))
+    n_all = int(counts.sum())
+    rarest = int(np.argmin(np.where(counts > 0, counts, n_all + 1)))
     n_rows = int(counts[rarest])
-    return Rarest(classes.tolist()[rarest], n_rows / len(codes), n_rows)
+    return Rarest(classes.tolist()[rarest], n_rows / n_all, n_rows)
 
 
-def warn_if_votes_are_few(plan: Plan, sample: Sample, classes: NDArray[Any], base: Any) -> None:
+def warn_if_votes_are_few(
+    plan: Plan, class_counts: NDArray[np.int64], classes: NDArray[Any], base: Any
+) -> None:
     """Warn that blocks which vote have hardly any rows of the rarest class."""
-    rarest = rarest_class(sample.codes, classes)
+    rarest = rarest_class(class_counts, classes)
     if rarest.n_rows / plan.n_blocks >= MIN_EVENTS or len(classes) < 2 or says_it_is_poor(base):
         return
     warn_user(
         f"{plan.n} {plan.unit} are few: {plan.n_blocks} blocks of {plan.block_size} {plan.unit} "
         f"have {rarest.in_blocks(plan.n_blocks)}, and below {MIN_EVENTS} votes lose accuracy, "
-        f"though not the promise. {_fewer_blocks(plan, rarest)}Or use a larger rho, which requires "
-        "fewer blocks, or ScoreReplicableClassifier, which has few large blocks and an estimated "
-        "promise. check_price=True measures what is lost.",
+        f"though not the promise. {_fewer_blocks(plan, rarest)}A larger rho requires fewer "
+        "blocks; ScoreReplicableClassifier has few large blocks and an estimated promise. "
+        "check_price=True measures what is lost.",
         SmallSampleWarning,
     )
 
@@ -81,7 +83,7 @@ def warn_if_scores_are_few(
     n_blocks: int, rho: float, sample: Sample, classes: NDArray[Any], base: Any
 ) -> None:
     """Warn that blocks whose scores are averaged have few rows of the rarest class."""
-    rarest = rarest_class(sample.codes, classes)
+    rarest = rarest_class(sample.class_counts, classes)
     if rarest.n_rows / n_blocks >= MIN_SCORE_EVENTS or len(classes) < 2 or says_it_is_poor(base):
         return
     n_rows = n_blocks * math.ceil(MIN_SCORE_EVENTS / rarest.share)
@@ -89,8 +91,8 @@ def warn_if_scores_are_few(
         f"{sample.n} {sample.unit} are few: {n_blocks} blocks have "
         f"{rarest.in_blocks(n_blocks)}, and below {MIN_SCORE_EVENTS} scores vary so much that "
         f"thresholds for rho={rho:g} cost accuracy. About {n_rows} rows are enough for "
-        f"n_blocks={n_blocks}. Or use rho={min(2 * rho, 1.0):g}, which halves the thresholds, or "
-        "IncumbentClassifier, which keeps predictions of a model in use. check_price=True measures "
-        "what is lost.",
+        f"n_blocks={n_blocks}. rho={min(2 * rho, 1.0):g} halves the thresholds; "
+        "IncumbentClassifier keeps predictions of a model in use. check_price=True measures what "
+        "is lost.",
         SmallSampleWarning,
     )

@@ -166,16 +166,6 @@ def usefulness(
     )
 
 
-def rows_of_first_blocks(
-    blocks: Sequence[NDArray[np.intp]], n_rows: int = N_ROWS
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the rows of the first blocks, about ``n_rows`` of them, and each one's block."""
-    n_first = min(len(blocks), -(-n_rows // max(1, len(blocks[0]))))
-    rows = np.concatenate(blocks[:n_first])[:n_rows]
-    owners = np.repeat(np.arange(n_first), [len(block) for block in blocks[:n_first]])
-    return rows, owners[:n_rows]
-
-
 def without_own_block(totals: Floats, own: Floats, n_blocks: int) -> Floats:
     """Return what all blocks would give if a row's own block gave as much as the others do.
 

@@ -34,14 +34,13 @@ from replearn.bounds import (
 )
 from replearn.execution import MIN_ROWS_PER_TASK, BlockEnsemble, side_by_side
 from replearn.guarantees import Design
-from replearn.heavy import HeavyPoints, fit_heavy, with_flips
+from replearn.heavy import HeavyPoints, with_flips
 from replearn.learners.heavy_rule import HeavyRule
 from replearn.learners.inputs import Precision, keyed_points
 from replearn.learners.rule import Decision, decide_among_many, decide_between_two
 from replearn.learners.training import TrainedBlocks
 from replearn.learners.usefulness import (
     Usefulness,
-    rows_of_first_blocks,
     usefulness,
     without_own_block,
 )
@@ -318,7 +317,8 @@ def heavy_points(sample: Any, classes: Any, design: Design, key: SharedKey) -> H
     """Find and label the points that occur often, if the plan treats them apart."""
     if design.heavy is None:
         return None
-    return fit_heavy(sample.X, sample.codes, classes, design.heavy, key, design.decimals)
+    found: HeavyPoints = sample.heavy_points(classes, design.heavy, key, design.decimals)
+    return found
 
 
 def partition_variance(
@@ -348,8 +348,7 @@ def measure_votes(vote: FittedVote, blocks: TrainedBlocks, n_tried: int) -> Usef
     design = vote.design
     if design.n_blocks < 2 or len(vote.classes) < 2:
         return None
-    rows, owners = rows_of_first_blocks(blocks.first_partition, n_tried)
-    X = take_rows(blocks.sample.X, rows)
+    X, codes, owners = blocks.cut.first_rows(n_tried)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # predictions will show them
         try:
@@ -366,7 +365,7 @@ def measure_votes(vote: FittedVote, blocks: TrainedBlocks, n_tried: int) -> Usef
     votes = np.repeat(vote.rule.votes_of_shares(shares)[:, np.newaxis], design.n_partitions, axis=1)
     predicted = vote.rule.predictions(votes, noise)
     hard = design.vote == "hard"
-    return usefulness(predicted, shares, blocks.sample.codes[rows], vote.classes, hard=hard)
+    return usefulness(predicted, shares, codes, vote.classes, hard=hard)
 
 
 def _class_totals(vote: FittedVote, start: int, stop: int, X: Any) -> Floats:

@@ -15,6 +15,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from replearn.records import WorkFolder
+
 LARGE_FILE = 1 << 22
 """Files from this size on go to the disk at once, and do not fill memory meanwhile."""
 
@@ -56,8 +58,8 @@ def open_storage(address: str) -> tuple[Any, str]:
         return fs.PyFileSystem(fs.FSSpecHandler(system)), str(path)
 
 
-class Folder:
-    """A folder of work: files are written whole, and read in parts.
+class Folder(WorkFolder):
+    """A folder of work on any storage: files are written whole, and read in parts.
 
     It is a local path, or an address as ``s3://bucket/work``, and made when it is not there.
     """
@@ -66,9 +68,6 @@ class Folder:
         self.address = os.fspath(address)
         if not is_address(self.address):
             self.address = os.path.abspath(self.address)
-
-    def __repr__(self) -> str:
-        return f"Folder({self.address!r})"
 
     @property
     def storage(self) -> Any:

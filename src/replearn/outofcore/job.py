@@ -18,12 +18,13 @@ from replearn.guarantees import Plan
 from replearn.learners import check_labels, refuse_one_class
 from replearn.outofcore.engines import Engine
 from replearn.outofcore.folders import Folder
+from replearn.outofcore.look import Look, look_file
 from replearn.outofcore.ordering import Order, bucket_bits, find_cuts, hash_piece, rank_bucket
-from replearn.outofcore.routing import Cut, Training, route_piece, train_block
+from replearn.outofcore.routing import MODELS, Cut, Training, route_piece, train_block
 from replearn.outofcore.sources import Rows
-from replearn.outofcore.table import PIECES, Table, label_file
+from replearn.outofcore.table import PIECES, Table
+from replearn.persistence import block_file, library_versions
 from replearn.randomness import SharedKey
-from replearn.records import differences, other_work
 
 
 @dataclass
@@ -78,14 +79,18 @@ class Job:
 
     def train(self, training: Training) -> None:
         """Train the blocks of a partition."""
-        files = [training.file(block) for block in range(training.cut.n_blocks)]
+        files = [f"{MODELS}/{block_file(number)}" for number in training.numbers]
         self.do(partial(train_block, training), files, "blocks fitted")
 
-    def list_classes(self, classes: Any) -> NDArray[Any]:
+    def look(self, n: int) -> Look:
+        """Look at all pieces."""
+        look = Look(self.table, n)
+        self.each_piece(look.at_piece, look_file, "pieces looked through")
+        return look
+
+    def list_classes(self, look: Look, classes: Any) -> NDArray[Any]:
         """Return the list of classes, in order."""
-        self.each_piece(self.table.list_labels, label_file, "pieces looked through")
-        names = [label_file(piece) for piece in range(self.table.n_pieces)]
-        present = {label for name in names for label in self.folder.read_json(name)}
+        present = set(look.label_counts())
         missing = [label for label in present if label is None or label != label]
         if missing:
             raise ValueError(f"{self.table.target!r} is missing in some rows: leave them out.")
@@ -100,7 +105,7 @@ class Job:
         """Rank the rows as they come before they are cut, where that matters.
 
         It does where rows that count as equal are not interchangeable (rounded ones), and where a
-        surplus of rows is left out: see `planned_rows`.
+        surplus of rows is left out: see `replearn.learners.Sample`.
         """
         last = None
         bits = bucket_bits(n)
@@ -117,26 +122,21 @@ class Job:
 
 
 def open_table(
-    rows: Rows, folder: Folder, target: str, features: Sequence[str] | None, container: str
+    rows: Rows,
+    folder: Folder,
+    target: str,
+    features: Sequence[str] | None,
+    container: str,
+    run: Mapping[str, Any],
 ) -> Table:
-    """Return the table of some rows; a folder that holds other rows is refused."""
+    """Return the table of some rows; a folder that holds other rows, or another run, is refused."""
     chosen = [name for name in rows.names if name != target] if features is None else features
     rows.require([*chosen, target])
     if target in chosen:
         raise ValueError(f"target={target!r} is among the features: leave it out there.")
     described: dict[str, Any] = {"files": list(rows.mark), "target": target}
     described |= {"features": list(chosen), "container": container, "rows": rows.n}
-    claim(folder, "data.json", described)
+    folder.claim("fit", {**library_versions(), **described, **run})
     if PIECES not in folder:
         folder.write_json(PIECES, [asdict(piece) for piece in rows.pieces])
     return Table(folder, tuple(chosen), target, container, len(rows.pieces))
-
-
-def claim(folder: Folder, name: str, manifest: Mapping[str, Any]) -> None:
-    """Write down what a folder holds; refuse one that holds something else."""
-    if name not in folder:
-        folder.write_json(name, dict(manifest))
-        return
-    different = differences(folder.read_json(name), manifest)
-    if different:
-        raise ValueError(other_work(folder.address, "fit", different))

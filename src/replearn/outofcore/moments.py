@@ -1,17 +1,18 @@
-"""Marks of a transformer in front, from sums that pieces add up: see `replearn.binding.marks`.
+"""Moments of the columns of a file, from sums that pieces add up, and the marks they show.
 
-What a mean, a spread, a range, repeated ends, products of columns or a column of row numbers show
-is found as in memory. Cells that are the mean of their column are looked for in the rows that are
-kept for the sketch (about 65,000 cells): imputed cells that are rarer than one in 500 or so may be
-missed. A RobustScaler is not looked for: its mark are exact quartiles, which no sum gives.
+`replearn.binding.marks` looks for the marks of a transformer in front; here are columns of which it
+gets sums instead of cells. What a mean, a spread, a range, repeated ends, products of columns or a
+column of row numbers show is found as in memory. Cells that are the mean of their column are looked
+for in some of the rows. A RobustScaler is not looked for: its mark are exact quartiles, which no
+sum gives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +20,9 @@ from numpy.typing import NDArray
 from replearn.binding import (
     MAX_ORTHOGONAL,
     MIN_ROWS,
-    is_long,
-    mark_of_means,
-    other_mark,
+    mark_of_columns,
     products_vanish,
     repeats_inside,
-    single_marks,
 )
 from replearn.outofcore.pieces import column_array
 from replearn.tables import row_chunks
@@ -52,6 +50,11 @@ class Moments:
     at_low: int = 0  # cells at each end
     at_high: int = 0
     filled: int = 0  # cells that are not zero
+    cells: Any = None  # some of them, when all pieces are added up
+
+    # What the marks look at beside the numbers above: as columns in memory have it.
+    may_be_centred = True
+    has_unit_quartiles = False
 
     @property
     def std(self) -> float:
@@ -67,6 +70,15 @@ class Moments:
     def rough_variance(self) -> float:
         """Variance."""
         return self.squares / self.n
+
+    @property
+    def repeated_ends(self) -> tuple[int, int] | None:
+        """Cells at each end; None if cells between them are repeated as well."""
+        return None if repeats_inside(self.cells) else (self.at_low, self.at_high)
+
+    def side_by_side(self) -> Moments:
+        """Return the column itself."""
+        return self
 
 
 def moments_of(arrow: Any, container: str) -> list[Moments]:
@@ -163,49 +175,27 @@ def products_of(arrow: Any) -> NDArray[np.float64]:
     return np.nan_to_num(products)
 
 
-def seen_record(counts: NDArray[np.intp], arrow: Any, container: str) -> dict[str, Any]:
-    """Return what was seen of a piece as plain values: counts of codes, moments and products."""
-    moments = [asdict(column) for column in moments_of(arrow, container)]
-    products = products_of(arrow).tolist()
-    return {"codes": counts.tolist(), "moments": moments, "products": products}
+def add_columns(pieces: Sequence[Sequence[Moments]]) -> list[Moments]:
+    """Add up the columns of all pieces."""
+    return [reduce(add_moments, columns) for columns in zip(*pieces, strict=True)]
 
 
-class Seen(NamedTuple):
-    """What was seen of all pieces."""
+def mark_of(
+    columns: Sequence[Moments], products: NDArray[np.float64], some_rows: Any
+) -> str | None:
+    """Name the transformer whose mark the columns carry, if any.
 
-    codes: NDArray[np.int64]
-    moments: list[Moments]
-    products: NDArray[np.float64]
-
-
-def add_records(records: Sequence[dict[str, Any]]) -> Seen:
-    """Add up what was seen of all pieces."""
-    counts, products = (
-        np.sum([record[name] for record in records], axis=0) for name in ("codes", "products")
-    )
-    pieces = [[Moments(**column) for column in record["moments"]] for record in records]
-    columns = [reduce(add_moments, columns) for columns in zip(*pieces, strict=True)]
-    return Seen(counts, columns, products)
-
-
-def mark_of(seen: Seen, rows: Any) -> str | None:
-    """Name the transformer whose mark the columns carry, if any, as `binding.marks` does.
-
-    ``rows`` is a pyarrow table of some of the rows.
+    ``some_rows`` is a pyarrow table of some of the rows.
     """
-    columns = seen.moments
-    known = [c for c in columns if np.dtype(c.dtype).kind == "f" and c.n >= MIN_ROWS]
-    long = [column for column in known if is_long(column)]
-    cells = [_cells_of(column, rows) for column in long]
-    pairs = list(zip(long, cells, strict=True))
-    single = set().union(*(single_marks(column, some) for column, some in pairs))
-    ends = [(c.at_low, c.at_high) for c, some in pairs if not repeats_inside(some)]
-    return mark_of_means(known, known) or other_mark(
-        single, ends, lambda: _are_orthogonal(long[:MAX_ORTHOGONAL], seen.products)
-    )
+    known = [
+        replace(column, cells=_cells_of(column, some_rows))
+        for column in columns
+        if np.dtype(column.dtype).kind == "f" and column.n >= MIN_ROWS
+    ]
+    return mark_of_columns(known, lambda long: _are_orthogonal(long, products))
 
 
-def _are_orthogonal(columns: list[Moments], products: NDArray[np.float64]) -> bool:
+def _are_orthogonal(columns: Sequence[Moments], products: NDArray[np.float64]) -> bool:
     full = all(c.n == c.rows and c.filled > c.n / 2 and not c.whole for c in columns)
     return 1 < len(columns) == len(products) and full and products_vanish(products)
 

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.outofcore.folders import Folder
-from replearn.outofcore.moments import seen_record
 from replearn.outofcore.table import Table
 from replearn.randomness import SharedKey, as_points
 
@@ -96,10 +95,6 @@ def kept_rows(table: Table, order: Order, piece: int) -> tuple[Any, Ranks | None
 def hash_piece(table: Table, orders: Sequence[Order], piece: int) -> None:
     """Hash the rows of a piece for several orders, which all come after the same one."""
     rows, before = kept_rows(table, orders[0], piece)
-    counts = np.bincount(rows.codes, minlength=len(table.classes))
-    looked_at = rows.arrow if orders[0].after is None else rows.arrow.select([])
-    seen = seen_record(counts, looked_at, table.container)
-    table.folder.write_json(f"seen/{orders[-1].name}/{piece:06d}", seen)
     points = as_points(rows.X, decimals=orders[0].decimals)
     if len(orders) > 1:
         points = points.encoded_once()

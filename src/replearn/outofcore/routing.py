@@ -19,9 +19,11 @@ from sklearn import config_context
 from replearn.execution import Block, fit_functions, fit_one_block, no_autologging
 from replearn.outofcore.ordering import CELL_BITS, Order, Ranks, kept_indices, ranks_of_piece
 from replearn.outofcore.table import CODE, LabelledRows, Table
-from replearn.persistence import block_from_bytes, block_to_bytes
+from replearn.persistence import block_file, save_block
 
 RANK = "__rank__"
+MODELS = "training"
+"""Folder of the fitted blocks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,50 +142,39 @@ def read_first_rows(table: Table, cut: Cut, count: int) -> LabelledRows:
 # -- training -------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class Training:
-    """What the blocks of one partition share."""
+    """What the blocks of one partition share; blocks are numbered over all partitions."""
 
     table: Table
     cut: Cut
-    base: Any
-    seeds: tuple[dict[str, int], ...]  # of each block; keys stay at home
-    partition: int
+    estimator: Any
+    seeds: tuple[dict[str, int], ...]  # of each block of the partition; keys stay at home
+    names: tuple[str, ...]
+    first: int  # number of the first block
     trusted_types: tuple[str, ...] = ()
 
-    def file(self, block: int) -> str:
-        """Name of the file with the model of a block."""
-        return f"models/{self.partition:04d}/{block:06d}"
-
-    def model(self, number: int) -> Any:
-        """Read the model of a block."""
-        name = self.file(number)
-        content = self.table.folder.read(name)
-        model = block_from_bytes(content, self.trusted_types, f"{self.table.folder.address}/{name}")
-        if model is None:
-            raise OSError(f"{self.table.folder.address}/{name} is damaged: remove it, fit again.")
-        return model
-
-    def share_file(self, block: int) -> str:
-        """Name of the file with the share of the second class in a block."""
-        return f"shares/{self.partition:04d}/{block:06d}"
-
-    def positive_share(self, number: int) -> float:
-        """Read the share of the second class among the rows of a block."""
-        return float(self.table.folder.read_json(self.share_file(number)))
+    @property
+    def numbers(self) -> range:
+        """Numbers of the blocks."""
+        return range(self.first, self.first + self.cut.n_blocks)
 
 
-def train_block(training: Training, number: int) -> None:
-    """Train one block and write its model, unless another worker has done so."""
-    if training.file(number) in training.table.folder:
+def counts_file(number: int) -> str:
+    """Name of the file with the counts of the labels of a block."""
+    return f"counts/{number:06d}"
+
+
+def train_block(training: Training, index: int) -> None:
+    """Train one block of the partition and write its model, unless another worker has done so."""
+    number = training.first + index
+    folder = training.table.folder
+    if block_file(number) in folder.child(MODELS):
         return
-    rows = read_block(training.table, training.cut, number)
-    share = float(np.mean(rows.codes == 1))
-    training.table.folder.write_json(training.share_file(number), share)
-    name = f"block {number} of partition {training.partition}"
-    faster = fit_functions(training.base)
-    block = Block(rows.X, rows.codes, training.seeds[number], name, faster=faster)
+    rows = read_block(training.table, training.cut, index)
+    faster = fit_functions(training.estimator)
+    block = Block(rows.X, rows.codes, training.seeds[index], training.names[index], faster=faster)
     # Every block has the same parameters: scikit-learn checks them on the first one only.
-    checked = training.partition > 0 or number > 0
-    with no_autologging(), config_context(skip_parameter_validation=checked):
-        model = fit_one_block(training.base, block)
-    written = block_to_bytes(model, training.trusted_types)
-    training.table.folder.write(training.file(number), written)
+    with no_autologging(), config_context(skip_parameter_validation=number > 0):
+        model = fit_one_block(training.estimator, block)
+    counts = np.bincount(rows.codes, minlength=max(2, len(training.table.classes)))
+    folder.write_json(counts_file(number), counts.tolist())
+    save_block(folder.child(MODELS), block_file(number), training.trusted_types, model)

@@ -70,16 +70,6 @@ class Table:
         """Read the codes of the labels of a piece."""
         return codes_of(self.pieces[piece].read([self.target]).column(self.target), self.classes)
 
-    def list_labels(self, piece: int) -> None:
-        """List the labels of a piece, without reading its features."""
-        labels = self.pieces[piece].read([self.target]).column(self.target)
-        self.folder.write_json(label_file(piece), labels.unique().to_pylist())
-
-
-def label_file(piece: int) -> str:
-    """Name of the file with the labels of a piece."""
-    return f"labels/{piece:06d}"
-
 
 @lru_cache(maxsize=8)
 def _pieces(address: str, n_pieces: int) -> list[Piece]:

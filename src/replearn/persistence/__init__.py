@@ -4,10 +4,11 @@ from replearn.persistence._container import ModelFileError
 from replearn.persistence._parts import check_savable
 from replearn.persistence._trust import why_not_packed
 from replearn.persistence.block_folder import (
-    block_from_bytes,
-    block_to_bytes,
+    TrainingFolder,
+    block_file,
     library_versions,
     resumable,
+    save_block,
 )
 from replearn.persistence.model_file import ModelDescription, describe, load, save
 

@@ -23,6 +23,7 @@ from replearn.records import canonical_json, pretty_json, read_object
 
 OWN_TYPES = (
     "replearn.execution.constant.ConstantVote",
+    "replearn.learners.decision_threshold.DecisionThresholdClassifier",
     "replearn.tables.encoder.TableEncoder",
 )
 """Parts of this library that may be inside a base estimator."""

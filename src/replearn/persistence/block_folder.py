@@ -1,8 +1,8 @@
 """A folder with one file per finished block: an interrupted fit continues where it stopped.
 
-Files hold no pickle and not the key. Each is written whole or not at all and carries its digest; a
-file that is damaged counts as absent. A fit may train blocks more than once, as a search with folds
-does: each training has a folder of its own inside, named by what it trains on and not by its turn.
+The folder is a `replearn.records.WorkFolder`; files hold no pickle and not the key. A fit may train
+blocks more than once, as a search with folds does: each training has a folder of its own inside,
+named by what it trains on and not by its turn.
 """
 
 from __future__ import annotations
@@ -26,20 +26,8 @@ from replearn.persistence._container import PACKED, SKOPS
 from replearn.persistence._parts import check_savable
 from replearn.persistence._trust import check_types, dump, load_trusted
 from replearn.randomness import SharedKey, as_points
-from replearn.records import (
-    claim_folder,
-    differences,
-    digest_of,
-    other_work,
-    read_manifest,
-    seal,
-    unseal,
-    write_bytes_atomically,
-)
+from replearn.records import MANIFEST, WorkFolder, differences, digest_of, other_work
 
-MANIFEST = "fit.json"
-TRAINING = "training.json"
-FORMAT = "replearn-fit-folder 3"
 _MODEL = "model"
 _DATA_KEY = SharedKey("replearn fit folder")
 
@@ -83,7 +71,7 @@ class BlockFolder:
     """A store of finished blocks; parameters as for `resumable`."""
 
     def __init__(self, folder: str | os.PathLike[str], trusted_types: Sequence[str] = ()) -> None:
-        self._folder = Path(folder)
+        self._folder = WorkFolder(folder)
         self._trusted_types = tuple(trusted_types)
         self._is_claimed = False
 
@@ -97,7 +85,7 @@ class BlockFolder:
     ) -> TrainingFolder:
         """Return the folder of this training; raise if the others are of another fit."""
         check_savable(estimator, "the base estimator")
-        claim_folder(self._folder, MANIFEST, library_versions(), "fit")
+        self._folder.claim("fit", library_versions())
         rows = _DATA_KEY.hashes(as_points(X))
         training = {
             "data": _digest([rows.tobytes(), y.astype(np.int64).tobytes()]),
@@ -105,77 +93,70 @@ class BlockFolder:
             "key": _digest([key.fingerprint.encode() for key in keys]),
             "learner": describe_estimator(estimator)[1],
         }
-        home = self._folder / f"training-{digest_of(training)[:16]}"
+        home = self._folder.child(f"training-{digest_of(training)[:16]}")
         if not self._is_claimed:
             self._check_others(home, training)
             self._is_claimed = True
-        claim_folder(home, TRAINING, training, "training")
+        home.claim("training", training)
         return TrainingFolder(home, len(blocks), self._trusted_types)
 
-    def _check_others(self, home: Path, training: dict[str, str]) -> None:
+    def _check_others(self, home: WorkFolder, training: dict[str, str]) -> None:
         """Raise unless the folder is empty or has this training: then others may follow."""
-        known = [read_manifest(path) for path in sorted(self._folder.glob(f"*/{TRAINING}"))]
-        if known and not (home / TRAINING).exists():
-            nearest = min((differences(other, training) for other in known), key=len)
-            raise ValueError(
-                f"{other_work(self._folder, 'fit', nearest)} n_jobs of a search is such an "
-                "argument: what its worker processes train is not saved."
-            )
+        others = sorted(Path(self._folder.address).glob(f"*/{MANIFEST}"))
+        if not others or MANIFEST in home:
+            return
+        known = [WorkFolder(path.parent).manifest() or {} for path in others]
+        named = [{name: other.get(name) for name in training} for other in known]
+        nearest = min((differences(other, training) for other in named), key=len)
+        raise ValueError(
+            f"{other_work(self._folder.address, 'fit', nearest)} n_jobs of a search is such an "
+            "argument: what its worker processes train is not saved."
+        )
 
 
 class TrainingFolder:
     """The finished blocks of one training, in a folder of its own."""
 
-    def __init__(self, folder: Path, n_blocks: int, trusted_types: Sequence[str]) -> None:
+    def __init__(self, folder: WorkFolder, n_blocks: int, trusted_types: Sequence[str]) -> None:
         self._folder = folder
         self._n_blocks = n_blocks
         self._trusted_types = trusted_types
 
     def done(self) -> dict[int, Any]:
         """Return the blocks that were saved, by number."""
-        models = {number: self._read(self._path(number)) for number in range(self._n_blocks)}
+        models = {number: self._read(number) for number in range(self._n_blocks)}
         return {number: model for number, model in models.items() if model is not None}
 
     def saver(self, number: int) -> Callable[[Any], None]:
         """Return a function that saves a block; it can be sent to worker processes."""
-        return partial(save_block, self._path(number), self._trusted_types)
+        return partial(save_block, self._folder, block_file(number), self._trusted_types)
 
-    def _path(self, number: int) -> Path:
-        return self._folder / f"block-{number:06d}.model"
-
-    def _read(self, path: Path) -> Any:
-        if not path.exists():
+    def _read(self, number: int) -> Any:
+        name = block_file(number)
+        written = self._folder.get(name)
+        if written is None:  # absent or damaged: it is fitted
             return None
-        return block_from_bytes(path.read_bytes(), self._trusted_types, str(path))
+        part, _, models = written.partition(b"\n")
+        where = f"{self._folder.address}/{name}"
+        return load_trusted({part.decode(): models}, self._trusted_types, where)[_MODEL]
 
 
-def save_block(path: Path, trusted_types: Sequence[str], model: Any) -> None:
+def block_file(number: int) -> str:
+    """Return the name of the file of a block."""
+    return f"block-{number:06d}.model"
+
+
+def save_block(folder: WorkFolder, name: str, trusted_types: Sequence[str], model: Any) -> None:
     """Write a fitted block to its file; raise if it could not be read back."""
-    write_bytes_atomically(path, block_to_bytes(model, trusted_types))
-
-
-def block_to_bytes(model: Any, trusted_types: Sequence[str]) -> bytes:
-    """Return a fitted block as the content of a file, with its digest."""
     parts = dump({_MODEL: model})
     part = SKOPS if SKOPS in parts else PACKED
     check_types(parts, trusted_types, "a block of this estimator, which is to be saved,")
-    written = part.encode() + b"\n" + parts[part]
-    return seal(written)
-
-
-def block_from_bytes(content: bytes, trusted_types: Sequence[str], name: str) -> Any:
-    """Read a block back; None if the content is damaged: it is fitted again, and written anew."""
-    written = unseal(content)
-    if written is None:
-        return None
-    part, _, models = written.partition(b"\n")
-    return load_trusted({part.decode(): models}, trusted_types, name)[_MODEL]
+    folder.put(name, part.encode() + b"\n" + parts[part])
 
 
 def library_versions() -> dict[str, str]:
     """Say who trains: another version may train other models."""
     return {
-        "format": FORMAT,
         "replearn": __version__,
         "scikit-learn": sklearn.__version__,
         "numpy": np.__version__,

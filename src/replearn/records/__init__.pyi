@@ -12,13 +12,10 @@ from .json import (
     Reader,
     canonical_json,
     check_format,
-    claim_folder,
     differences,
     digest_of,
-    other_work,
     pretty_json,
     read_flat,
-    read_manifest,
     read_object,
     refuse_differences,
     seal,
@@ -29,11 +26,14 @@ from .json import (
 from .json_file import FlatJsonFile, JsonFile
 from .search import bisect, geometric_mean, require_integer, require_pair, smallest_integer
 from .text import aligned, html_table, html_text, two_columns, visible
+from .work_folder import MANIFEST, WorkFolder, other_work
 
 __all__ = [
+    "MANIFEST",
     "FlatJsonFile",
     "JsonFile",
     "Reader",
+    "WorkFolder",
     "aligned",
     "bisect",
     "canonical_json",
@@ -45,7 +45,6 @@ __all__ = [
     "check_fractions",
     "check_number",
     "check_positive",
-    "claim_folder",
     "differences",
     "digest_of",
     "geometric_mean",
@@ -55,7 +54,6 @@ __all__ = [
     "other_work",
     "pretty_json",
     "read_flat",
-    "read_manifest",
     "read_object",
     "refuse_differences",
     "require_integer",

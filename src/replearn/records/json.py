@@ -271,29 +271,6 @@ def _default_mode() -> int:
     return 0o666 & ~mask
 
 
-def claim_folder(
-    folder: str | os.PathLike[str], name: str, manifest: Mapping[str, Any], what: str
-) -> None:
-    """Write down in a file of this name what a folder holds; refuse one that holds something else.
-
-    The manifest identifies the work: equal manifests, equal results.
-    """
-    home = Path(folder)
-    home.mkdir(parents=True, exist_ok=True)
-    path = home / name
-    if not path.exists():
-        write_atomically(path, pretty_json(dict(manifest)) + "\n")
-        return
-    different = differences(read_manifest(path), manifest)
-    if different:
-        raise ValueError(other_work(home, what, different))
-
-
-def read_manifest(path: Path) -> dict[str, Any]:
-    """Read what a folder says of itself."""
-    return read_object(path.read_text(encoding="utf-8"), f"{path}")
-
-
 def differences(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
     """Return the items in which two manifests are not the same.
 
@@ -301,16 +278,3 @@ def differences(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str
     ['key', 'estimator']
     """
     return [item for item in {**wanted, **known} if known.get(item) != wanted.get(item)]
-
-
-def other_work(folder: Path | str, what: str, different: list[str]) -> str:
-    """Say that a folder holds other work, and what to do.
-
-    >>> print(other_work(Path("kept"), "fit", ["data", "key"]).split(". ")[0])
-    folder 'kept' holds another fit: not the same data, key
-    """
-    shown = ["estimator" if name == "learner" else name for name in different]  # a key of files
-    return (
-        f"folder {str(folder)!r} holds another {what}: not the same {', '.join(shown)}. Give "
-        "the same data and arguments, or another folder."
-    )

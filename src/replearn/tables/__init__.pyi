@@ -19,6 +19,7 @@ from .files import (
     table_of,
 )
 from .kinds import ID, TEXT, is_date, is_number
+from .memory import SHARE_USED, available_memory, format_memory, memory_needed, parse_memory
 from .probe import ROWS, make_probe
 from .rows import (
     copy_rows,
@@ -39,6 +40,7 @@ from .rows import (
 __all__ = [
     "ID",
     "ROWS",
+    "SHARE_USED",
     "TEXT",
     "TEXT_SUFFIXES",
     "TYPED_SUFFIXES",
@@ -46,11 +48,13 @@ __all__ = [
     "Table",
     "TableEncoder",
     "TableFileError",
+    "available_memory",
     "clip_for_trees",
     "copy_rows",
     "count_words",
     "data_digest",
     "exchange_column",
+    "format_memory",
     "import_pandas",
     "is_date",
     "is_frame",
@@ -60,9 +64,11 @@ __all__ = [
     "is_sparse",
     "is_text_file",
     "make_probe",
+    "memory_needed",
     "n_rows",
     "numbers_of",
     "pad_rows",
+    "parse_memory",
     "parts_of_dates",
     "read_chunks",
     "read_table",

@@ -24,7 +24,7 @@ def check_address_space(path: Path) -> None:
     The compiled reader ends the process, without a word about its cause, where an allocation
     fails: too late to say anything.
     """
-    limit = _limit()
+    limit = address_space_left()
     if limit is None:
         return
     needed = MIN_BYTES + BYTES_PER_THREAD * _n_threads() + BYTES_PER_FILE_BYTE * _size(path)
@@ -35,7 +35,7 @@ def check_address_space(path: Path) -> None:
         )
 
 
-def _limit() -> int | None:
+def address_space_left() -> int | None:
     """Return how many bytes the process may still allocate; None if there is no limit."""
     if resource is None or not _STATUS.exists():
         return None

@@ -91,6 +91,6 @@ LABELS = ("thm:shared-randomness-apx-repl-lb", "thm:shared-randomness-lb")
 SUMMARY = "deterministic learners, any of them, contradict themselves on two points somewhere"
 SIZES = {
     "tiny": {"n": 4, "n_blocks": 2},
-    "small": {"n": 16, "n_blocks": 2},
+    "small": {"n": 18, "n_blocks": 2},
     "full": {"n": 20, "n_blocks": 2},
 }
