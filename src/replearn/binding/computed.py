@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from replearn.exceptions import PreprocessingWarning, warn_user
 
 _LAST_BITS = 16
-"""Units in the last place: 10,000 independent numbers have two as close with probability 1e-6."""
+"""Units in the last digit: 10,000 independent numbers have two as close with probability 1e-6."""
 
 
 def nearly_equal(ordered: NDArray[np.float64]) -> NDArray[np.bool_]:
