@@ -102,8 +102,7 @@ class MemoryOptions(CommandOptions):
     """The option of commands that read tables of any size."""
 
     max_memory: int | None = option(
-        "most memory, such as 3GiB (default: 70 %% of what is free); larger tables are read in "
-        "pieces",
+        "most memory, such as 3GiB; larger tables are read in pieces",
         "SIZE",
         type=memory,
     )
