@@ -137,7 +137,7 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
     resume: str | None = option("keep finished work here, and continue from it", "DIR")
     quick: bool = flag(f"a first look: {QUICK.rows} rows, {QUICK.pairs} pairs, no bagging")
     new_rows: float = option(
-        "share of the rows that are new at a retraining (default: 100%%)",
+        "share of rows that are new at a retraining, such as 10%%",
         "SHARE",
         default=1.0,
         type=share,
