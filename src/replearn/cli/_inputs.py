@@ -102,14 +102,13 @@ class MemoryOptions(CommandOptions):
     """The option of commands that read tables of any size."""
 
     max_memory: int | None = option(
-        "most memory, such as 3GiB (default: 70 %% of what is free); larger tables are read in "
-        "pieces",
+        "most memory, as 3GiB; larger tables are read in pieces",
         "SIZE",
         type=memory,
     )
 
 
-SUBGROUPS_HELP = "columns whose values are compared: changes are reported for each of them"
+SUBGROUPS_HELP = "columns whose values are compared, one table of changes each"
 
 
 @dataclass(frozen=True, eq=False)

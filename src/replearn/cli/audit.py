@@ -114,8 +114,8 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
         "the same for its upper 95 %% limit: passes only if the rate is shown to be smaller", float
     )
     tolerance: float | None = number(
-        "the target is a quantity: audit a regressor (ridge, hgb, forest, tree); predictions that "
-        "differ by less have not changed",
+        "the target is a quantity (model ridge, hgb, forest or tree): predictions that differ by "
+        "less have not changed",
         float,
     )
     y_range: tuple[float, float] | None = option(
@@ -137,7 +137,7 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
     resume: str | None = option("keep finished work here, and continue from it", "DIR")
     quick: bool = flag(f"a first look: {QUICK.rows} rows, {QUICK.pairs} pairs, no bagging")
     new_rows: float = option(
-        "share of the rows that a retraining has not seen, such as 10%% (default: 100%%)",
+        "share of rows that are new at a retraining, such as 10%%",
         "SHARE",
         default=1.0,
         type=share,
