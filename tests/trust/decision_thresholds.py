@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import binom
 
 from replearn.bounds import ThresholdLaw, flip_bound
-from replearn.learners import block_thresholds
+from replearn.learners.decision_threshold import block_thresholds
 
 from .attack import Claim, among, between, whole
 from .library import fresh_key, points_of_pairs, threshold_rule
