@@ -44,7 +44,9 @@ SAMPLE_CELLS = 24_000_000
 """Cells that are drawn of a large file: enough for 20 pairs of trainings (`audit.MAX_CELLS` each)
 that have no row in common."""
 
-BYTES_PER_SAMPLED_CELL = 64
+BYTES_PER_SAMPLED_CELL = 200
+"""A cell that is drawn as text, held three times while rows are put in order."""
+
 MIN_MEMORY = 1 << 30
 """What work in pieces takes, however large the file is: measured (docs/scale.md), rounded up."""
 
@@ -191,7 +193,7 @@ def draw_sample(
     path = Path(options.data)
     n_cells = SAMPLE_CELLS
     if max_memory is not None:
-        n_cells = min(n_cells, max_memory // BYTES_PER_SAMPLED_CELL)
+        n_cells = min(n_cells, (max_memory - MIN_MEMORY // 2) // BYTES_PER_SAMPLED_CELL)
     with tempfile.TemporaryDirectory() as folder:
         read = partial(chunks_of, path, options.encoding, Folder(folder))
         n = max(n_rows, n_cells // next(read()).width)
