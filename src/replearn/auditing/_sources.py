@@ -84,12 +84,15 @@ def measure_sources(
     jobs = list(_jobs(task, names, pairs, deadline))
     progress = Progress(len(jobs), "repetitions", verb="run", verbose=verbose)
     found: dict[tuple[str, int], Floats] = {}
-    for name, pair, outcome in in_workers(
-        _run_one, jobs, n_jobs=n_jobs, return_as="generator_unordered"
-    ):
-        if outcome is not None:
-            found[name, pair] = _changes(first_runs[pair], outcome, tolerance)
-        progress.advance()
+    # Several threads in several workers at a time would wait for each other.
+    shared = [job for job in jobs if job[0] != THREADS]
+    alone = [job for job in jobs if job[0] == THREADS]
+    for part, workers in ((shared, n_jobs), (alone, 1)):
+        options = {"n_jobs": workers, "return_as": "generator_unordered"}
+        for name, pair, outcome in in_workers(_run_one, part, **options):
+            if outcome is not None:
+                found[name, pair] = _changes(first_runs[pair], outcome, tolerance)
+            progress.advance()
     progress.close()
     if SEED in names and not random_state_names(task.contenders[0].estimator):
         n_test = len(task.rows.test)
