@@ -148,3 +148,23 @@ def test_the_number_of_workers_changes_nothing():
         for n in (1, 2)
     )
     assert one["sources"] == two["sources"]
+
+
+class Bare:
+    """No parameters, and a copy of its own: all that `clone` requires."""
+
+    def __sklearn_clone__(self):
+        return Bare()
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return self.classes_[(X[:, 0] > 0).astype(int)]
+
+
+def test_an_estimator_without_parameters_is_audited_without_sources():
+    result, found = rates({"bare": Bare()}, n_pairs=2, contenders=None)
+    assert result.flip_rate("bare").value == 0
+    assert not found

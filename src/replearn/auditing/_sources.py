@@ -79,6 +79,8 @@ def measure_sources(
 
     A source that cannot be changed (columns by index) or that had no time is left out.
     """
+    if not hasattr(task.contenders[0].estimator, "get_params"):  # nothing can be changed
+        return ()
     pairs = sorted(first_runs)[: n_repeats(task.design.n_pairs, len(task.contenders))]
     names = [name for name in SOURCES if _can_change(name, task)]
     jobs = list(_jobs(task, names, pairs, deadline))
