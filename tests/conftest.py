@@ -5,6 +5,12 @@ import os
 
 from hypothesis import settings
 
+from tests.optional_packages import (  # noqa: F401
+    ABSENT,
+    pytest_make_collect_report,
+    pytest_runtest_makereport,
+)
+
 # The same examples at every run, so that a red test is a change of ours; set
 # HYPOTHESIS_PROFILE=explore to look for new ones.
 settings.register_profile("repeatable", derandomize=True, deadline=None)

@@ -96,7 +96,7 @@ def test_enough_rows_and_a_dummy_are_silent():
 def test_a_class_of_the_plan_that_no_row_has_is_not_the_rarest():
     X, y = rare(share=0.4)
     model = PointwiseReplicableClassifier(
-        GaussianNB(), classes=["approved", "denied", "open"], max_fits=40, shared_key="k"
+        GaussianNB(), classes=["approved", "blocked", "denied"], max_fits=40, shared_key="k"
     )
     assert said_before_training(model, X, y) == []
 
