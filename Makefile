@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 2
 
-.PHONY: help demo test test-kernels test-statistical test-long lint types imports check bench bench-full docs test-integrations test-oldest test-newest release-check clean
+.PHONY: help demo test test-kernels test-statistical test-long lint types imports check bench bench-full docs test-integrations test-oldest test-newest release-check clean test-core
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
@@ -68,6 +68,15 @@ TEST_IN = OMP_NUM_THREADS=1 $(1)/bin/python -m pytest -n $(WORKERS) --dist works
 
 test-oldest: .venv-oldest/.ready ## tests of randomness, learners and model files with the declared lower bounds
 	@$(call TEST_IN,.venv-oldest) $(ROOMS)
+
+.venv-core/.ready: pyproject.toml constraints.txt
+	@$(FRESH) .venv-core
+	@.venv-core/bin/python $(INSTALL) --constraint constraints.txt --editable . $(filter-out pyarrow,$(TESTERS))
+	@touch $@
+
+CORE ?= $(addprefix tests/,binding bounds execution guarantees heavy hypotheses learners primitives randomness records)
+test-core: .venv-core/.ready ## the same without any optional package: what needs one is skipped
+	@$(call TEST_IN,.venv-core) $(CORE)
 
 test-newest: ## the same with the newest releases (PRE=--pre: also those to come)
 	@$(PYTHON) -m venv .venv-newest

@@ -17,7 +17,9 @@ OPTIONAL = (
     *("statsmodels", "yaml"),
 )
 ABSENT = {name for name in OPTIONAL if importlib.util.find_spec(name) is None}
-TESTS = Path(__file__).parent
+LIBRARY = [
+    Path(importlib.util.find_spec(name).origin).parent for name in ("replearn", "replearn_lab")
+]
 HOW_TO_INSTALL = "pip install 'replicable-learn["
 
 
@@ -28,18 +30,22 @@ def reason_to_skip(error):
             return str(error)
         frames = traceback.extract_tb(error.__traceback__)
         name = (getattr(error, "name", None) or "").partition(".")[0]
-        of_a_test = bool(frames) and Path(frames[-1].filename).is_relative_to(TESTS)
+        of_a_test = bool(frames) and not _is_ours(frames[-1].filename)
         if isinstance(error, ModuleNotFoundError) and name in ABSENT and of_a_test:
             return f"{name} is not installed"
         error = error.__cause__ or error.__context__
     return None
 
 
+def _is_ours(file):
+    return any(Path(file).is_relative_to(folder) for folder in LIBRARY)
+
+
 def reason_to_skip_module(text):
     """Say which package a module of tests lacks, from what its collection says."""
     found = re.findall(r"ModuleNotFoundError: No module named '(\w+)", text)
     files = re.findall(r"^(\S+\.py):\d+: in ", text, flags=re.M)
-    of_a_test = bool(files) and files[-1].startswith("tests")
+    of_a_test = bool(files) and not _is_ours(Path(files[-1]).absolute())
     return f"{found[-1]} is not installed" if found and found[-1] in ABSENT and of_a_test else None
 
 

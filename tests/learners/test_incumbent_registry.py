@@ -12,6 +12,8 @@ from sklearn.naive_bayes import GaussianNB
 from replearn import IncumbentClassifier
 from replearn.integrations import mlflow as integration
 
+pytest.importorskip("pandas")  # which MLflow needs
+
 X, Y = make_classification(600, flip_y=0.2, random_state=0)
 
 
