@@ -65,7 +65,7 @@ def measure(who: str, n_rows: int) -> dict[str, float]:
     if who == "replearn":
         start = time.process_time()
         design = {"contenders": ["baseline", "replicable"]}
-        audit(GaussianNB(), X, y, n_pairs=2, design=design, verbose=-1)
+        audit(GaussianNB(), X, y, n_pairs=2, **design, verbose=-1)
         seconds["audit"] = time.process_time() - start
     input_bytes, block = X.nbytes + y.nbytes, X.nbytes / N_BLOCKS
     return {**seconds, "memory": max(0.0, peak - before - block) / input_bytes}

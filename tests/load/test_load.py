@@ -64,10 +64,10 @@ def test_a_thousand_pairs_of_audit(tmp_path):
     X, y = sample(600)
     whole = {"nb": GaussianNB()}, X, y
     design = {"test_size": 100, "train_size": 100}
-    result = audit(*whole, n_pairs=1000, design=design, shared_key="k", resume=tmp_path)
+    result = audit(*whole, n_pairs=1000, **design, shared_key="k", resume=tmp_path)
     assert result.design.n_pairs == 1000
     assert len(list(tmp_path.glob("*.pair"))) == 1000
-    again = audit(*whole, n_pairs=1000, design=design, shared_key="k", resume=tmp_path)
+    again = audit(*whole, n_pairs=1000, **design, shared_key="k", resume=tmp_path)
     assert again.to_json(timings=False) == result.to_json(timings=False)
 
 
