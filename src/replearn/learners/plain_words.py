@@ -107,6 +107,7 @@ def _tie(share: float) -> str:
     """Say why the prediction is not the one that the models lean to."""
     return (
         f"The models trained here lean to another one ({share:.0%} for this one), but the case is "
-        "close, and close cases are decided by a lot. It was drawn beforehand, belongs to the case "
-        "and is used again at every training, so that the prediction does not change by chance."
+        "close, and close cases are decided by lot. The lot was drawn beforehand, belongs to the "
+        "case and is used again at every training, so that the prediction does not change by "
+        "chance."
     )
