@@ -44,7 +44,7 @@ SAMPLE_CELLS = 24_000_000
 """Cells that are drawn of a large file: enough for 20 pairs of trainings (`audit.MAX_CELLS` each)
 that have no row in common."""
 
-BYTES_PER_SAMPLED_CELL = 200
+BYTES_PER_SAMPLED_CELL = 300
 """A cell that is drawn as text, held three times while rows are put in order."""
 
 MIN_MEMORY = 1 << 30

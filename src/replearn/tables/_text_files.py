@@ -128,6 +128,7 @@ def iterate_texts(path: Path, *, separator: str | None, encoding: str | None) ->
             for batch in reader:
                 if batch.num_rows:
                     yield _with_points(pl.from_arrow(batch), separator)
+                pa.default_memory_pool().release_unused()  # it would keep what it has had
     except (pa.ArrowInvalid, UnicodeError) as error:
         raise TableFileError(f"{path} is not a table: {first_line(error)}.") from None
 
