@@ -1,4 +1,4 @@
-"""Conditions that labs may break alike: copied rows, other incumbents, batches, rounded rows."""
+"""Conditions that labs may break in the same way: copied rows, incumbents, batches, rounding."""
 
 from collections.abc import Callable
 from functools import partial

@@ -39,18 +39,23 @@ def test_fit_and_predict_name_a_column_that_looks_computed(as_frame):
         fitted.predict(X)
 
 
+def said(fit_and_predict):
+    """Return what is said about preprocessing."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit_and_predict()
+    return [str(item.message) for item in caught if item.category is PreprocessingWarning]
+
+
 @pytest.mark.parametrize(("computed", "params"), [(False, {}), (True, {"decimals": 6})])
 def test_nothing_is_said_of_recorded_or_rounded_numbers(computed, params):
     X, y = table(computed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", PreprocessingWarning)
-        model(**params).fit(X, y).predict(X)
+    assert said(lambda: model(**params).fit(X, y).predict(X)) == []
 
 
 def test_whole_numbers_and_continuous_ones_do_not_look_computed():
     rng = np.random.default_rng(0)
     large = 2.0**56 + 16 * np.arange(1500.0)
     X = np.column_stack([rng.permutation(large), rng.normal(size=1500)])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", PreprocessingWarning)
-        model().fit(X, (X[:, 1] > 0).astype(int)).predict(X)
+    y = (X[:, 1] > 0).astype(int)
+    assert said(lambda: model().fit(X, y).predict(X)) == []

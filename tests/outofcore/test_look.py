@@ -98,12 +98,16 @@ def test_a_few_heavy_points_are_not_looked_at(large, tmp_path, monkeypatch):
     rng = np.random.default_rng(4)
     crowd = table(np.zeros((N, 3)), rng.random(N) < 0.5)
     monkeypatch.setattr(look, "_content_hashes", lambda rows: np.zeros(len(rows), dtype=np.uint64))
-    monkeypatch.setattr(look, "copy_conditions", lambda *_: 1 / 0)
+    looked_at = []
+    monkeypatch.setattr(look, "copy_conditions", lambda *rows: looked_at.append(rows) or ())
     crowd.write_parquet(tmp_path / "rows.parquet", row_group_size=4000)
-    monkeypatch.setattr(look, "MAX_CROWD", 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fit_files(learner(), tmp_path / "rows.parquet", "y")
+        assert len(looked_at) == 1  # so many at most
+        monkeypatch.setattr(look, "MAX_CROWD", 0)
+        fit_files(learner(), tmp_path / "rows.parquet", "y")
+    assert len(looked_at) == 1
 
 
 TRANSFORMS = {

@@ -160,8 +160,8 @@ def data_facts(
     """Look at the rows in file order, with labels as numbers and the positions of the test rows.
 
     Of a long file, pieces that are spread evenly over it are enough for its order, and the rows
-    ``used`` (or some of them) for repeats. Rows of one group are alike and often stand together: of
-    each group the first row shows the order of the file.
+    ``used`` (or some of them) for repeats. Rows of one group resemble each other and often stand
+    together: of each group the first row shows the order of the file.
 
     >>> facts = data_facts(np.ones((100, 1)), np.arange(100) % 2, np.arange(10))
     >>> facts.repeated_test_share, facts.largest_point_share
