@@ -168,3 +168,17 @@ def test_an_estimator_without_parameters_is_audited_without_sources():
     result, found = rates({"bare": Bare()}, n_pairs=2, contenders=None)
     assert result.flip_rate("bare").value == 0
     assert not found
+
+
+def test_pairs_are_kept_when_sources_are_interrupted(monkeypatch):
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("replearn.auditing._audit.measure_sources", interrupted)
+    options = {"contenders": ["baseline"], "n_pairs": 2, "n_jobs": 1, "on_interrupt": "return"}
+    result = audit(Signs(), X, Y, **options)
+    assert result.interrupted
+    assert result.design.n_pairs == 2
+    assert result.sources == ()
+    with pytest.raises(KeyboardInterrupt):
+        audit(Signs(), X, Y, **{**options, "on_interrupt": "raise"})

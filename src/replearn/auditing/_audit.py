@@ -237,15 +237,15 @@ def audit(  # noqa: PLR0913
         keep_interrupted=on_interrupt == "return",
     )
     measured: tuple[SourceResult, ...] = ()
-    if sources or (sources is None and time_budget is None and not finished.stopped):
-        measured = measure_sources(
-            task,
-            dict(zip(finished.pairs, finished.outcomes[0], strict=True)),
-            tolerance=tolerance,
-            deadline=deadline,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+    wants_sources = time_budget is None if sources is None else sources
+    if wants_sources and finished.stopped != INTERRUPTED:
+        options: dict[str, Any] = {"deadline": deadline, "n_jobs": n_jobs, "verbose": verbose}
+        try:
+            measured = measure_sources(task, finished.baseline, tolerance=tolerance, **options)
+        except KeyboardInterrupt:
+            if on_interrupt == "raise":
+                raise
+            finished = dataclasses.replace(finished, stopped=INTERRUPTED)
     results = finished.results(task, target.codes[rows.test], tolerance)
     shown = _least_stable(results)
     names, values = cells(X, rows.test[shown])
@@ -382,6 +382,11 @@ class Finished:
     pairs: list[int]  # numbers of the pairs that all of them have
     outcomes: list[list[PairOutcome]]  # of each kept contender
     stopped: str  # why not all pairs were run; empty if they were
+
+    @property
+    def baseline(self) -> dict[int, PairOutcome]:
+        """The pairs of the baseline, by their numbers."""
+        return dict(zip(self.pairs, self.outcomes[0], strict=True))
 
     def results(
         self, task: Task, truth: NDArray[Any], tolerance: float | None
