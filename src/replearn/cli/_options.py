@@ -98,7 +98,10 @@ def share(text: str) -> float:
     (0.1, 0.25)
     """
     stripped = text.strip()
-    return float(stripped[:-1]) / 100 if stripped.endswith("%") else float(stripped)
+    try:
+        return float(stripped[:-1]) / 100 if stripped.endswith("%") else float(stripped)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no share: write it as 10% or 0.1.") from None
 
 
 # -- parsers ---------------------------------------------------------------------------------------
