@@ -21,7 +21,7 @@ MIN_BLOCK = 25
 """Below about this many rows most estimators are useless: fewer blocks are used instead.
 
 Down to this size more blocks beat larger ones: the narrower law gains more accuracy than small
-blocks lose (COMPAS and Spambase, logistic regression and trees; see docs/benchmarks.md)."""
+blocks lose (COMPAS and Spambase, logistic regression and trees; see docs/benchmarks/)."""
 
 # The arcsine law spends a pointwise budget evenly; the uniform one has the smallest steps, which
 # is what the concentration of the approximate notion pays for.
