@@ -43,7 +43,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
-    "ignore_pattern": r"(^|[/\\])_",
+    "ignore_pattern": r"(^|[/\\])(_|mlflow_gate|monthly_credit)",  # shown by guides
     "download_all_examples": False,
     "show_memory": False,
     "abort_on_example_error": True,
@@ -132,7 +132,7 @@ def reference_pages(app: object) -> None:
         listed = ["", *(f"   {name}" for name in names), ""]
         write_if_changed(folder / f"{package}.rst", "\n".join([*lines, *listed]))
         wanted |= {f"{package}.{name}.rst" for name in names}
-        heading = [f":doc:`{package}`: {title}", "-" * (len(package) + len(title) + 9), ""]
+        heading = [f":doc:`{package} <{package}>`: {title}", "-" * 99, ""]
         index += [*heading, f".. currentmodule:: {package}", "", ".. autosummary::", *listed]
     write_if_changed(folder / "index.rst", "\n".join(index))
     for page in [*folder.glob("*.rst"), *(folder / "generated").glob("*.rst")]:
