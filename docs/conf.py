@@ -132,8 +132,9 @@ def reference_pages(app: object) -> None:
         listed = ["", *(f"   {name}" for name in names), ""]
         write_if_changed(folder / f"{package}.rst", "\n".join([*lines, *listed]))
         wanted |= {f"{package}.{name}.rst" for name in names}
-        heading = [f":doc:`{package} <{package}>`: {title}", "-" * 99, ""]
-        index += [*heading, f".. currentmodule:: {package}", "", ".. autosummary::", *listed]
+        heading = f":doc:`{package} <{package}>`: {title}"
+        index += [heading, "-" * len(heading), ""]
+        index += [f".. currentmodule:: {package}", "", ".. autosummary::", *listed]
     write_if_changed(folder / "index.rst", "\n".join(index))
     for page in [*folder.glob("*.rst"), *(folder / "generated").glob("*.rst")]:
         if page.name not in wanted:

@@ -116,7 +116,8 @@ class PlanRequest:
     vote : {"hard", "soft"}, default="hard"
         Whether block models vote by label or by predicted probability.
     n_partitions : int, default=None
-        In how many keyed ways the rows are cut into blocks; None: as many as ``max_fits`` allows.
+        Number of random partitions into blocks, derived from the key; None: as many as ``max_fits``
+        allows.
     max_fits : int, default=None
         Largest number of base estimators, over all partitions; None: the planner's default.
     classes : sequence, default=None
