@@ -62,13 +62,13 @@ STOPPING = [
         "votes stop although the missing ones could decide",
         "replearn.learners.vote.ThresholdRule.votes_until_decided",
         change("votes + n_missing", "votes + n_missing // 2"),
-        "tests/learners/test_stop_when_decided.py::test_decided_is_what_no_completion_changes",
+        "tests/learners/test_vote_stops_when_decided.py::test_decided_is_what_no_completion_changes",
     ),
     _m(
         "votes of the last blocks forgotten",
         "replearn.execution.voting.BlockEnsemble.votes_until_decided",
         change("is_decided(C, R, n_missing)", "is_decided(C, R, 0)"),
-        "tests/learners/test_stop_when_decided.py::test_predictions_are_those_of_all_votes",
+        "tests/learners/test_vote_stops_when_decided.py::test_predictions_are_those_of_all_votes",
     ),
 ]
 
@@ -292,7 +292,7 @@ RULES = [
         "heavy stage removed",
         "replearn.learners.heavy_points",
         condition("D.heavy is None", "D.n"),
-        "tests/heavy/test_heavy_stage.py::test_on_exactly_when_alpha_is_given",
+        "tests/heavy/test_stage.py::test_on_exactly_when_alpha_is_given",
     ),
     _m(
         "all labels of a heavy point in use",
