@@ -5,7 +5,7 @@ import ast
 from tools import test_map
 from tools.package_imports import inner_imports
 from tools.packed_assignments import ROOT, exchanges, packed
-from tools.vocabulary import identifier_words, is_allowed, uses
+from tools.vocabulary import identifier_words, is_allowed, pages, uses, uses_on_page
 
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 
@@ -67,3 +67,14 @@ def test_words_of_identifiers():
     assert identifier_words("MOST_ROWS") == ["most"]
     assert identifier_words("most_rows") == []
     assert identifier_words("predict_labels") == []
+
+
+def test_pages_use_the_same_words():
+    assert [use for page in pages() for use in uses_on_page(page)] == []
+
+
+def test_words_on_pages_are_found_outside_code(monkeypatch, tmp_path):
+    monkeypatch.setattr("tools.vocabulary.ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text("`ask` here,\n```\nask\n```\nand [ask](ask.md) there.")
+    assert [(use.line, use.word) for use in uses_on_page(page)] == [(5, "ask")]
