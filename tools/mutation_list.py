@@ -162,7 +162,7 @@ KEYS = [
         "whole models share the key of the blocks",
         "replearn.learners.key_of_blocks",
         condition('P.task == "pointwise"', "P.task"),
-        "tests/trust/test_separate_keys.py::"
+        "tests/adversarial/trust/test_separate_keys.py::"
         "test_a_promise_about_whole_models_has_seeds_of_its_own_for_each_sample",
     ),
     _m(
@@ -218,7 +218,7 @@ KEYS = [
         "rows held out alike in both samples",
         "replearn.learners.held_out",
         change("sample_order(K, X, Y)", "K.order(X, Y)"),
-        "tests/trust/test_separate_keys.py::test_rows_that_choose_are_drawn_anew_for_each_sample",
+        "tests/adversarial/trust/test_separate_keys.py::test_rows_that_choose_are_drawn_anew_for_each_sample",
     ),
     _m(
         "grid of a regression not keyed by the point",
@@ -304,7 +304,7 @@ RULES = [
         "labels and membership share a threshold",
         "replearn.heavy.label_points",
         change('K.child("heavy label")', 'K.child("membership")'),
-        "tests/trust/test_separate_keys.py::"
+        "tests/adversarial/trust/test_separate_keys.py::"
         "test_labels_of_heavy_points_have_thresholds_of_their_own",
     ),
     _m(

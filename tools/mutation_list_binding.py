@@ -197,7 +197,7 @@ BINDING = [
         "binding: G3 windows are promised for any number of runs",
         "replearn.guarantees.votes._assumptions",
         condition("P and R.runs == 2 and H", "P and H"),
-        "tests/statistical/test_rolling_windows.py::"
+        "tests/adversarial/statistical/test_rolling_windows.py::"
         "test_what_is_not_proved_is_not_on_the_certificate",
     ),
     _m(

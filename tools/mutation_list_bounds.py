@@ -44,7 +44,7 @@ BOUNDS = [
         "a one-sided sign test",
         "replearn.bounds.sign_test.sign_test",
         change("2.0 * T * (1.0 + 1e-12)", "T * (1.0 + 1e-12)"),
-        "tests/trust/test_adversary.py::test_a_short_search_breaks_nothing"
+        "tests/adversarial/trust/test_adversary.py::test_a_short_search_breaks_nothing"
         "[votes alike (false alarm)]",
     ),
     _m(
@@ -153,7 +153,7 @@ BOUNDS = [
         "whole set: half of the bound",
         "replearn.bounds.set_flip_bound",
         change("3.0 * math.sqrt(V)", "1.5 * math.sqrt(V)"),
-        "tests/trust/test_adversary.py::test_whole_sets_come_near_their_bound",
+        "tests/adversarial/trust/test_adversary.py::test_whole_sets_come_near_their_bound",
     ),
     _m(
         "selection: half of the deviation",
@@ -174,7 +174,7 @@ BOUNDS = [
             "selection_flip_bound_sampled(S, H, N, drift=D)",
             "selection_flip_bound_sampled(S, H, N)",
         ),
-        "tests/trust/test_adversary.py::test_a_search_by_folds_pays_for_drift",
+        "tests/adversarial/trust/test_adversary.py::test_a_search_by_folds_pays_for_drift",
     ),
     _m(
         "coins: half of the slope",
