@@ -77,6 +77,11 @@ class PlanOptions(CommandOptions):
         "votes: whether default leaf sizes follow the block size (default: adapt)",
         choices=("adapt", "keep"),
     )
+    family: str | None = option(
+        "votes: family of the base estimator, for default blocks and partitions (default: any)",
+        choices=("any", "boosting"),
+    )
+    n_columns: int | None = number("votes: columns of the table; a large one is cut in fewer ways")
     groups: bool = flag("n counts groups (fit --group-by)")
 
     # Other tasks.

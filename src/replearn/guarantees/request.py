@@ -16,6 +16,7 @@ UNITS = ("rows", "groups")
 LAWS = ("arcsine", "uniform", "optimal")
 STAGES = ("auto", "paper", "off")
 SMALL_BLOCKS = ("adapt", "keep")
+FAMILIES = ("any", "boosting")
 
 MIN_BLOCK = 25
 """Below about this many rows most estimators are useless: fewer blocks are used instead.
@@ -27,9 +28,18 @@ blocks lose (COMPAS and Spambase, logistic regression and trees; see docs/benchm
 # is what the concentration of the approximate notion pays for.
 DEFAULT_LAWS = {"pointwise": "arcsine", "approximate": "uniform"}
 
-_CHOICES = {"task": NOTIONS, "vote": VOTES, "unit": UNITS, "small_blocks": SMALL_BLOCKS}
+_CHOICES = {
+    "task": NOTIONS,
+    "vote": VOTES,
+    "unit": UNITS,
+    "small_blocks": SMALL_BLOCKS,
+    "family": FAMILIES,
+}
 _FRACTIONS = ("rho", "gamma", "alpha", "beta", "width")
-_COUNTS = ("n", "d", "n_blocks", "block_size", "n_partitions", "max_fits", "min_block")
+_COUNTS = (
+    *("n", "d", "n_blocks", "block_size", "n_partitions", "max_fits", "min_block"),
+    "n_columns",
+)
 
 
 @dataclass(frozen=True)
@@ -142,6 +152,11 @@ class PlanRequest:
     small_blocks : {"adapt", "keep"}, default="adapt"
         Whether leaf sizes of the base estimator that have their default value are made smaller in
         small blocks (at most an eighth of the rows of a block), or kept.
+    family : {"any", "boosting"}, default="any"
+        Family of the base estimator, for the default numbers of blocks and partitions: gradient
+        boosting learns more from fewer, larger blocks, and each fit takes longer.
+    n_columns : int, default=None
+        Columns of the table. A large table is cut in fewer ways; None: the default number.
 
     Examples
     --------
@@ -177,6 +192,8 @@ class PlanRequest:
     heavy: str | HeavyStage | None = None
     min_block: int | None = None
     small_blocks: str = "adapt"
+    family: str = "any"
+    n_columns: int | None = None
 
     def __post_init__(self) -> None:
         for name, value in _validated(**vars(self)).items():
@@ -225,7 +242,10 @@ class PlanRequest:
         return replace(self, law="uniform", width=1.0 if self.width is None else self.width)
 
     def without_design(self) -> "PlanRequest":
-        """Return the request without what a design fixes: rows, blocks, law, partitions, stage."""
+        """Return the request without what a design fixes: rows, blocks, law, partitions, stage.
+
+        So it goes for family and columns, which only decide on blocks and partitions.
+        """
         return replace(
             self,
             n=None,
@@ -237,6 +257,8 @@ class PlanRequest:
             max_fits=None,
             heavy=None,
             min_block=None,
+            family="any",
+            n_columns=None,
         )
 
 
