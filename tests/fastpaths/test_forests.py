@@ -76,7 +76,8 @@ def test_a_lead_that_missing_trees_can_make_up_is_not_decided():
 
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("base", [RandomForestClassifier(7), DecisionTreeClassifier()], ids=str)
-def test_votes_on_ordered_rows_are_those_of_the_plain_loop(base, missing):
+def test_votes_on_ordered_rows_are_those_of_the_plain_loop(base, missing, monkeypatch):
+    monkeypatch.setattr(trees, "MIN_TREES_TO_ORDER", 4)
     X, y = table(3, missing)
     models = [
         type(base)(**{**base.get_params(), "random_state": number}).fit(X[rows], y[rows])

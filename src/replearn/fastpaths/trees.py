@@ -39,7 +39,8 @@ ROWS_PER_CHUNK = 16384
 """Rows sent through all trees before the next ones: they stay in the cache."""
 
 MIN_ROWS_TO_ORDER = 1024
-"""Fewer rows are not worth an order."""
+MIN_TREES_TO_ORDER = 40
+"""Fewer rows, or fewer trees, are not worth an order."""
 
 TREES_TO_ORDER = 128
 TURNS_TO_ORDER = 8
@@ -59,6 +60,9 @@ class TreesPredictor(Predictor):
         self.block_models = block_models
         self._leaf_codes = [_leaf_predictions(block_model) for block_model in block_models]
         self._takes_missing = False
+        self._n_trees = sum(
+            len(getattr(block_model.model, "estimators_", [None])) for block_model in block_models
+        )
 
     @cached_property
     def _packed(self) -> PackedTreeVotes | None:
@@ -91,7 +95,7 @@ class TreesPredictor(Predictor):
         if n_rows(X) <= FEW_ROWS and not is_sparse(X) and self._packed is not None:
             self._packed.add_votes(X.T, counts)
             return
-        if n_rows(X) < MIN_ROWS_TO_ORDER or is_sparse(X):
+        if n_rows(X) < MIN_ROWS_TO_ORDER or is_sparse(X) or self._n_trees < MIN_TREES_TO_ORDER:
             self._count(X, counts)
             return
         order = self._turns.order(X)
