@@ -25,7 +25,7 @@ from sklearn.utils.validation import validate_data
 
 from replearn.compat import boosting_is_readable
 from replearn.execution import BlockModel, Predictor, add_codes
-from replearn.fastpaths.bit_trees import BitTrees, is_expected, join_tables, node_tables
+from replearn.fastpaths.bit_trees import BitTrees, are_expected, join_tables, node_tables
 from replearn.fastpaths.packed_trees import (
     FEW_ROWS,
     MAX_NODES,
@@ -55,7 +55,7 @@ class BoostingPredictor(Predictor):
     @staticmethod
     def supports(model: Any, soft: bool) -> bool:
         """Tell whether the model is a boosting of small numeric trees, of the expected make."""
-        return boosting_is_readable(model) and all(map(is_expected, node_tables(model)))
+        return boosting_is_readable(model) and are_expected(node_tables(model))
 
     def prepare(self, X: Any) -> Any:
         """Validate the table once, as any of the models would."""
