@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import (
+    ExtraTreesClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
@@ -41,6 +42,8 @@ class LGBMClassifier(LogisticRegression):
         (LGBMClassifier(), "boosting"),
         (make_pipeline(StandardScaler(), BOOSTING), "boosting"),
         (CalibratedClassifierCV(make_pipeline(StandardScaler(), BOOSTING)), "boosting"),
+        (RandomForestClassifier(), "forest"),
+        (make_pipeline(StandardScaler(), ExtraTreesClassifier()), "forest"),
         (LogisticRegression(), "any"),
     ],
     ids=str,
@@ -113,7 +116,3 @@ def test_the_number_of_columns_of_texts_and_sparse_rows_is_not_counted(monkeypat
 def test_an_unknown_family_is_named():
     with pytest.raises(ValueError, match="family='forests' must be one of"):
         plan(n=1000, rho=0.1, family="forests")
-
-
-def test_forests_have_a_family():
-    assert family_of(RandomForestClassifier()) in FAMILIES

@@ -6,13 +6,16 @@ from typing import Any
 
 from replearn.binding.useful_blocks import innermost
 
-BOOSTING = frozenset(
-    {
-        *("HistGradientBoostingClassifier", "GradientBoostingClassifier"),
-        *("XGBClassifier", "LGBMClassifier", "CatBoostClassifier"),
-    }
-)
-"""Names of classes, so that no package is imported for them."""
+FAMILY_OF_CLASS = {
+    "RandomForestClassifier": "forest",
+    "ExtraTreesClassifier": "forest",
+    "HistGradientBoostingClassifier": "boosting",
+    "GradientBoostingClassifier": "boosting",
+    "XGBClassifier": "boosting",
+    "LGBMClassifier": "boosting",
+    "CatBoostClassifier": "boosting",
+}
+"""By names of classes, so that no package is imported for them."""
 
 
 def family_of(base: Any) -> str:
@@ -27,5 +30,5 @@ def family_of(base: Any) -> str:
     >>> family_of(DecisionTreeClassifier())
     'any'
     """
-    kinds = {kind.__name__ for kind in type(innermost(base).estimator).__mro__}
-    return "boosting" if kinds & BOOSTING else "any"
+    names = (kind.__name__ for kind in type(innermost(base).estimator).__mro__)
+    return next((FAMILY_OF_CLASS[name] for name in names if name in FAMILY_OF_CLASS), "any")

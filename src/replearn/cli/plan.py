@@ -17,7 +17,7 @@ from replearn.cli import (
     put_json,
     say,
 )
-from replearn.guarantees import GUARANTEES, about_rare_classes, plan
+from replearn.guarantees import FAMILIES, GUARANTEES, about_rare_classes, plan
 from replearn.records import read_object
 
 _NOT_PLANNED = ("task", "classes", "groups", "save", "json", "paper")
@@ -79,7 +79,7 @@ class PlanOptions(CommandOptions):
     )
     family: str | None = option(
         "votes: family of the base estimator, for default blocks and partitions (default: any)",
-        choices=("any", "boosting"),
+        choices=FAMILIES,
     )
     n_columns: int | None = number("votes: columns of the table; a large one is cut in fewer ways")
     groups: bool = flag("n counts groups (fit --group-by)")

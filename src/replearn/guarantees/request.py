@@ -16,7 +16,7 @@ UNITS = ("rows", "groups")
 LAWS = ("arcsine", "uniform", "optimal")
 STAGES = ("auto", "paper", "off")
 SMALL_BLOCKS = ("adapt", "keep")
-FAMILIES = ("any", "boosting")
+FAMILIES = ("any", "forest", "boosting")
 
 MIN_BLOCK = 25
 """Below about this many rows most estimators are useless: fewer blocks are used instead.
@@ -152,9 +152,9 @@ class PlanRequest:
     small_blocks : {"adapt", "keep"}, default="adapt"
         Whether leaf sizes of the base estimator that have their default value are made smaller in
         small blocks (at most an eighth of the rows of a block), or kept.
-    family : {"any", "boosting"}, default="any"
-        Family of the base estimator, for the default numbers of blocks and partitions: gradient
-        boosting learns more from fewer, larger blocks, and each fit takes longer.
+    family : {"any", "forest", "boosting"}, default="any"
+        Family of the base estimator, for the default numbers of blocks and partitions: forests and
+        gradient boosting take longer to fit, and boosting learns more from fewer, larger blocks.
     n_columns : int, default=None
         Columns of the table. A large table is cut in fewer ways; None: the default number.
 
