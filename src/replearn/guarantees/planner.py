@@ -60,7 +60,7 @@ them, with 96 blocks 0.592, 0.586, 0.582, 0.580 for 8, 10, 12, 16."""
 DEFAULT_DESIGNS = {
     "any": DefaultDesign(DEFAULT_BLOCKS, DEFAULT_PARTITIONS),
     "forest": DefaultDesign(88, 4),
-    "boosting": DefaultDesign(76, 2),
+    "boosting": DefaultDesign(88, 2),
 }
 """By family of the base estimator; measured on the files of docs/benchmarks.md."""
 
