@@ -1,4 +1,4 @@
-"""Default numbers of blocks and partitions: by the base estimator and the size of the table."""
+"""Default numbers of partitions: by the base estimator and the size of the table."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from replearn import Plan, PointwiseReplicableClassifier, plan
 from replearn.binding import family_of
 from replearn.guarantees import planner
-from replearn.guarantees.planner import DEFAULT_DESIGNS, plan_votes
+from replearn.guarantees.planner import DEFAULT_PARTITIONS, plan_votes
 from replearn.guarantees.request import FAMILIES
 from replearn.learners import usual_plan
 
@@ -51,19 +51,22 @@ class LGBMClassifier(LogisticRegression):
 def test_the_class_of_the_innermost_estimator_is_its_family(base, family):
     assert family_of(base) == family
     made = usual_plan(PointwiseReplicableClassifier(base), 60_000, 2)
-    assert (made.n_blocks, made.n_partitions) == DEFAULT_DESIGNS[family]
+    assert (made.n_blocks, made.n_partitions) == (88, DEFAULT_PARTITIONS[family])
     assert made == plan(n=60_000, rho=0.1, family=family)
 
 
-def test_every_family_has_a_design():
-    assert tuple(DEFAULT_DESIGNS) == FAMILIES
+def test_every_family_has_a_number_of_partitions():
+    assert tuple(DEFAULT_PARTITIONS) == FAMILIES
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("options", [{}, {"n_classes": 4}, {"rho": 0.03}, {"n": 500}], ids=str)
-def test_a_family_never_costs_the_promise(family, options):
+def test_a_family_changes_neither_blocks_nor_law_nor_promise(family, options):
     arguments = {"n": 40_000, "rho": 0.1, **options}
-    assert plan(**arguments, family=family).certified == plan(**arguments).certified
+    made = plan(**arguments, family=family)
+    usual = plan(**arguments)
+    assert (made.rho, made.n_blocks, made.law) == (usual.rho, usual.n_blocks, usual.law)
+    assert 1 <= made.n_partitions <= usual.n_partitions
 
 
 def test_fit_follows_the_family_and_other_labs_the_plan():
@@ -83,7 +86,7 @@ def test_what_is_requested_stands():
     assert (made.n_blocks, made.n_partitions) == (30, 2)
     made = usual_plan(PointwiseReplicableClassifier(BOOSTING, max_fits=704), 60_000, 2)
     assert made.n_blocks * made.n_partitions <= 704
-    assert made.n_partitions > DEFAULT_DESIGNS["boosting"].n_partitions
+    assert made.n_partitions > DEFAULT_PARTITIONS["boosting"]
 
 
 def test_the_family_is_no_part_of_the_design():

@@ -1,4 +1,4 @@
-"""Families of base estimators for which a plan has default numbers of blocks of its own."""
+"""Families of base estimators for which a plan has default numbers of partitions."""
 
 from __future__ import annotations
 

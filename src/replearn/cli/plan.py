@@ -78,7 +78,7 @@ class PlanOptions(CommandOptions):
         choices=("adapt", "keep"),
     )
     family: str | None = option(
-        "votes: family of the base estimator, for default blocks and partitions (default: any)",
+        "votes: family of the base estimator, for the default partitions (default: any)",
         choices=FAMILIES,
     )
     n_columns: int | None = number("votes: columns of the table; a large one is cut in fewer ways")

@@ -7,7 +7,7 @@ derivation has the last word.
 import math
 from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from replearn.bounds import ThresholdLaw
 from replearn.guarantees.choices import ChoiceDesign
@@ -23,19 +23,6 @@ from replearn.guarantees.votes import block_size_needed, error_slack, promised
 from replearn.randomness import ENCODING_VERSION
 from replearn.records import bisect, check_choice, smallest_integer
 
-
-class DefaultDesign(NamedTuple):
-    """Blocks and partitions for rho = 0.1 where the sample allows it and none are requested."""
-
-    n_blocks: int
-    n_partitions: int
-
-    @property
-    def max_fits(self) -> int:
-        """Base estimators trained by default, over all partitions."""
-        return self.n_blocks * self.n_partitions
-
-
 DEFAULT_BLOCKS = 88
 """Blocks used when the sample allows it, for rho = 0.1 or more; for less they grow as 1 / rho^2.
 
@@ -44,25 +31,25 @@ to foresee. On Adult logistic regression loses 0.05 points from 75 to 96 blocks 
 to 120, forests 0.2 from 75 to 100; trees and small files gain accuracy with every block, boosting
 loses beyond 32."""
 
-BLOCKS_PER_CLASS_BLOCK = 4
-"""So many times as many for more than two classes: sharper draws are worth more than larger blocks.
+CLASS_BLOCKS = 4 * DEFAULT_BLOCKS
+"""The same for more than two classes: sharper draws are worth more than larger blocks.
 
 20,000 rows, rho = 0.1, logistic regression and trees: accuracy grows up to about 350 blocks on all
 of five files with three and four classes, by up to 5 points from 160 blocks, and hardly beyond."""
 
-DEFAULT_PARTITIONS = 8
-"""Partitions at rho = 0.1; 2 at 0.05, where there are four times as many blocks.
+DEFAULT_PARTITIONS = {"any": 8, "forest": 4, "boosting": 2}
+"""Partitions at rho = 0.1, by family of the base estimator; fewer where there are more blocks.
+
+Forests and boosting take long to fit. Expected flips of 88 x 2 boosted models are 1.1 to 1.32 times
+those of 88 x 8 on three files (docs/speed.md), at the same accuracy; of 64 x 2 1.17 to 1.49 times,
+with 0.1 to 0.5 points more accuracy."""
+
+MAX_FITS = DEFAULT_PARTITIONS["any"] * DEFAULT_BLOCKS
+"""Base estimators trained by default, over all partitions: 8 partitions at rho = 0.1, 2 at 0.05.
 
 Partitions change no expected accuracy, they only make flips rarer, and easier to foresee: with 64
 blocks on Adult, logistic regression, 0.91, 0.75, 0.73, 0.70 of the single fit's for 1, 4, 6, 12 of
 them, with 96 blocks 0.592, 0.586, 0.582, 0.580 for 8, 10, 12, 16."""
-
-DEFAULT_DESIGNS = {
-    "any": DefaultDesign(DEFAULT_BLOCKS, DEFAULT_PARTITIONS),
-    "forest": DefaultDesign(88, 4),
-    "boosting": DefaultDesign(88, 2),
-}
-"""By family of the base estimator; measured on the files of docs/benchmarks.md."""
 
 MAX_CELLS = 320_000_000
 """Cells that all partitions train on together by default: 8 partitions of a million rows of 40
@@ -301,21 +288,15 @@ def block_needed(request: PlanRequest, n_blocks: int) -> int | None:
 
 
 def _partitions(request: PlanRequest, n_blocks: int, n: int | None = None) -> int:
-    """Return the number of partitions; fewer by default if a table of n rows is large."""
+    """Return the number of partitions; by default fewer if a table of n rows is large."""
     if request.n_partitions is not None:
         return request.n_partitions
-    budget = _max_fits(request)
-    n_partitions = partitions_for(n_blocks, budget)
-    if request.max_fits is not None or request.n_columns is None or n is None:
+    if request.max_fits is not None:
+        return partitions_for(n_blocks, request.max_fits)
+    n_partitions = partitions_for(n_blocks, DEFAULT_BLOCKS * DEFAULT_PARTITIONS[request.family])
+    if request.n_columns is None or n is None:
         return n_partitions
     return min(n_partitions, max(1, MAX_CELLS // (n * request.n_columns)))
-
-
-def _max_fits(request: PlanRequest) -> int:
-    """Return the budget of base estimators: the one requested, or the default of the family."""
-    if request.max_fits is not None:
-        return request.max_fits
-    return DEFAULT_DESIGNS[request.family].max_fits
 
 
 def _accurate_block(request: PlanRequest, n_blocks: int, n_partitions: int) -> int | None:
@@ -362,10 +343,8 @@ def choose_blocks(request: PlanRequest, n: int, promise: Promise) -> int:
     if promise.target is None:
         return without_target
     if request.task == "pointwise":
-        usual = DEFAULT_DESIGNS[request.family].n_blocks
-        usual *= 1 if request.binary else BLOCKS_PER_CLASS_BLOCK
-        preferred = preferred_blocks(n, promise.target, _max_fits(request), usual)
-        preferred = min(affordable, preferred)
+        usual = DEFAULT_BLOCKS if request.binary else CLASS_BLOCKS
+        preferred = min(affordable, preferred_blocks(n, promise.target, budget, usual))
         if promise.some_law_meets(preferred):
             return preferred
     smallest = promise.smallest_blocks()
@@ -429,16 +408,17 @@ def _between(passing: float, failing: float) -> float:
 
 
 # -- defaults: pure functions of sizes and budgets, never of data; constants from measurement ------
-def preferred_blocks(n: int, rho: float, max_fits: int, usual: int = DEFAULT_BLOCKS) -> int:
+def preferred_blocks(n: int, rho: float, max_fits: int | None, usual: int = DEFAULT_BLOCKS) -> int:
     """Return how many blocks to try first: as many as wanted while blocks stay large.
 
-    >>> preferred_blocks(30_000, 0.1, 704), preferred_blocks(30_000, 0.05, 704)
+    >>> preferred_blocks(30_000, 0.1, None), preferred_blocks(30_000, 0.05, None)
     (88, 352)
-    >>> preferred_blocks(3_000, 0.1, 704), preferred_blocks(30_000, 0.1, 40)
+    >>> preferred_blocks(3_000, 0.1, None), preferred_blocks(30_000, 0.1, 40)
     (88, 40)
     """
     wanted = max(usual, math.ceil(usual * (0.1 / rho) ** 2 * (1 - 1e-12)))
-    return max(1, min(wanted, max_fits, n // MIN_BLOCK))
+    budget = MAX_FITS if max_fits is None else max_fits
+    return max(1, min(wanted, budget, n // MIN_BLOCK))
 
 
 def partitions_for(n_blocks: int, max_fits: int) -> int:

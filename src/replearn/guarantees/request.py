@@ -153,8 +153,8 @@ class PlanRequest:
         Whether leaf sizes of the base estimator that have their default value are made smaller in
         small blocks (at most an eighth of the rows of a block), or kept.
     family : {"any", "forest", "boosting"}, default="any"
-        Family of the base estimator, for the default numbers of blocks and partitions: forests and
-        gradient boosting take longer to fit, and boosting learns more from fewer, larger blocks.
+        Family of the base estimator, for the default number of partitions: forests and gradient
+        boosting take longer to fit.
     n_columns : int, default=None
         Columns of the table. A large table is cut in fewer ways; None: the default number.
 
@@ -244,7 +244,7 @@ class PlanRequest:
     def without_design(self) -> "PlanRequest":
         """Return the request without what a design fixes: rows, blocks, law, partitions, stage.
 
-        So it goes for family and columns, which only decide on blocks and partitions.
+        So it goes for family and columns, which only decide on partitions.
         """
         return replace(
             self,
