@@ -23,6 +23,7 @@ MAX_SECONDS = 600
 
 SMALL = {
     "speed_vs_bagging": ["--small"],
+    "speed_vs_single_fit": ["--small"],
     "one_row": ["--cases", "scaled", "table, linear", "table, trees", "--partitions", "2"],
     "keyed_uniforms": ["300_000"],
     "count_heavy": ["1e6"],
@@ -34,6 +35,7 @@ SMALL = {
 }
 FULL = {
     "speed_vs_bagging": ["--full"],
+    "speed_vs_single_fit": ["--full"],
     "one_row": [],
     "keyed_uniforms": [],
     "count_heavy": [],

@@ -79,6 +79,7 @@ except ImportError:  # pragma: no cover
 
 BOOSTING_INTERNALS = (
     "_baseline_prediction",
+    "_loss",
     "_predictors",
     "_predict_iterations",
     "n_trees_per_iteration_",

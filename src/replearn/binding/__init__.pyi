@@ -11,6 +11,7 @@ from .estimator import (
     in_words,
     prefitted,
 )
+from .families import family_of
 from .incumbent import bind_fitted
 from .marks import (
     MAX_ORTHOGONAL,
@@ -60,6 +61,7 @@ __all__ = [
     "describe_estimator",
     "describe_points",
     "encode_probe",
+    "family_of",
     "find_constant",
     "has_distinct_column",
     "in_words",

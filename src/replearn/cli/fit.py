@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from replearn.cli import DONE, Action, flag, number, option, put, put_json, say
 from replearn.cli._incumbent import (
@@ -34,13 +34,9 @@ from replearn.cli._large import (
     work_folder,
 )
 from replearn.cli._predictions import TrustOptions
-from replearn.guarantees import Plan, plan as make_plan
+from replearn.guarantees import Plan
 from replearn.randomness import SharedKey
 from replearn.records import pretty_json, write_atomically
-
-MAX_CELLS = 320_000_000
-"""Cells that all partitions train on together, unless more are requested: 8 partitions of a million
-rows of 40 columns, five minutes or so with a linear model."""
 
 NEW_KEY = "replearn key new --out key.txt makes one"
 MANY_MODELS = 500
@@ -119,8 +115,9 @@ def run(options: FitOptions) -> int:
         reason = f"{reading.why}: " if not reading.fits else ""
         say(f"{reason}it is read in pieces, work in {home} ({kept})", quiet=options.quiet)
         sample = read_in_pieces(options, home)
-        size = _size_of_fit(options, shared, sample)
-        reading.require_pieces(size.rows_per_block, len(sample.columns))
+        planned = _planned_blocks(options, shared, sample, len(sample.columns))
+        rows_per_block = None if planned is None else planned.block_size
+        reading.require_pieces(rows_per_block, len(sample.columns))
         _run(options, key, shared, None, sample)
     return DONE
 
@@ -158,15 +155,15 @@ def _run(
     from replearn.auditing import is_replicable
     from replearn.persistence import check_savable
 
-    size = _size_of_fit(options, shared, sample)
-    say(*size.remarks, quiet=options.quiet)
     base = base_model(options.model, sample.columns)
     if is_replicable(base):
         raise ValueError(f"model {options.model!r} is replicable already; name its base estimator.")
     check_savable(base, f"model {options.model!r}")  # what cannot be saved fails before training
+    if shared is None:
+        say(*_about_blocks(options, sample), quiet=options.quiet)
     estimator = base
     if not options.is_plain:
-        estimator = _estimator(options, base, shared, size.max_fits, sample)
+        estimator = _estimator(options, base, shared, sample)
         jobs = jobs_within(options.jobs, options.max_memory)
         estimator.set_params(shared_key=key, n_jobs=jobs, verbose=-1 if options.quiet else 0)
         estimator.set_params(check_price=options.check_price)
@@ -204,13 +201,12 @@ def _fit(options: FitOptions, estimator: Any, base: Any, sample: Any) -> None:
     fit_in_context(estimator, X, sample.y, context, **grouped)
 
 
-def _estimator(
-    options: FitOptions, base: Any, shared: Plan | None, max_fits: int | None, sample: Any
-) -> Any:
+def _estimator(options: FitOptions, base: Any, shared: Plan | None, sample: Any) -> Any:
     """Return the estimator of the options, without key and workers."""
     from replearn.learners import PointwiseReplicableClassifier, ScoreReplicableClassifier
 
     rho = options.requested_rho
+    max_fits = options.max_fits
     threshold = read_threshold(options, sample.label_counts)
     if _by_scores(options, shared):
         if shared is not None:
@@ -239,42 +235,37 @@ def _read_plan(options: FitOptions) -> Plan | None:
     return Plan.load(options.plan)
 
 
-class FitSize(NamedTuple):
-    """How much is fitted, and what to say of it before it starts."""
+def _planned_blocks(
+    options: FitOptions, shared: Plan | None, sample: Any, n_columns: int | None
+) -> Plan | None:
+    """Return the plan of the blocks; None if there are none, they are large, or rows have groups.
 
-    rows_per_block: int | None = None
-    max_fits: int | None = None
-    remarks: tuple[str, ...] = ()
-
-
-def _size_of_fit(options: FitOptions, shared: Plan | None, sample: Any) -> FitSize:
-    """Return rows of a block and number of fits.
-
-    A large table gets fewer partitions. All of it follows from the size of the table and the
-    options, never from the data.
+    It follows from the options and the size of the table, never from the data.
     """
-    max_fits = options.max_fits
-    if _by_scores(options, shared) or options.is_plain:  # blocks are large, or there are none
-        return FitSize(max_fits=max_fits)
-    if shared is not None:
-        return FitSize(shared.block_size if shared.unit == "rows" else None, max_fits)
-    if sample.groups is not None:
-        return FitSize(max_fits=max_fits)
+    if shared is not None and shared.task != "score":
+        return shared if shared.unit == "rows" else None
+    if _by_scores(options, shared) or options.is_plain or sample.groups is not None:
+        return None
+    from replearn.learners import usual_plan
+
+    estimator = _estimator(options, base_model(options.model, sample.columns), None, sample)
     n_classes = max(2, len(sample.label_counts))
-    plan = make_plan(n=sample.n, n_classes=n_classes, rho=options.requested_rho, max_fits=max_fits)
-    n_partitions = plan.n_partitions
-    if max_fits is None:
-        n_cells = sample.n * len(sample.columns)
-        n_partitions = min(n_partitions, max(1, MAX_CELLS // n_cells))
-    remark = f"{n_partitions} x {plan.n_blocks} blocks of {plan.block_size} rows are fitted"
-    if n_partitions < plan.n_partitions:
-        max_fits = n_partitions * plan.n_blocks
-        remark += (
-            f", instead of {plan.n_partitions} x {plan.n_blocks}, since the table is large: same "
-            f"promise. --max-fits {plan.n_partitions * plan.n_blocks} fits them all; other labs "
-            f"need --max-fits {max_fits}, or one --plan"
-        )
-    return FitSize(plan.block_size, max_fits, (remark,))
+    return usual_plan(estimator, sample.n, n_classes, n_columns)
+
+
+def _about_blocks(options: FitOptions, sample: Any) -> list[str]:
+    """Say how many blocks are fitted, and if the table is so large that there are fewer."""
+    plan = _planned_blocks(options, None, sample, len(sample.columns))
+    usual = _planned_blocks(options, None, sample, None)
+    if plan is None or usual is None:
+        return []
+    blocks = f"{plan.n_partitions} x {plan.n_blocks} blocks of {plan.block_size} rows are fitted"
+    if plan.n_partitions == usual.n_partitions:
+        return [blocks]
+    return [
+        f"{blocks}, instead of {usual.n_partitions} x {usual.n_blocks}, since the table is large: "
+        f"same promise. --max-fits {usual.n_partitions * usual.n_blocks} fits them all"
+    ]
 
 
 def _about_columns(options: FitOptions) -> list[str]:

@@ -17,7 +17,7 @@ from replearn.cli import (
     put_json,
     say,
 )
-from replearn.guarantees import GUARANTEES, about_rare_classes, plan
+from replearn.guarantees import FAMILIES, GUARANTEES, about_rare_classes, plan
 from replearn.records import read_object
 
 _NOT_PLANNED = ("task", "classes", "groups", "save", "json", "paper")
@@ -77,6 +77,11 @@ class PlanOptions(CommandOptions):
         "votes: whether default leaf sizes follow the block size (default: adapt)",
         choices=("adapt", "keep"),
     )
+    family: str | None = option(
+        "votes: family of the base estimator, for the default partitions (default: any)",
+        choices=FAMILIES,
+    )
+    n_columns: int | None = number("votes: columns of the table; a large one is cut in fewer ways")
     groups: bool = flag("n counts groups (fit --group-by)")
 
     # Other tasks.

@@ -45,6 +45,9 @@ class Predictor:
     stops_early = True
     """Whether half of the models take about half of the time."""
 
+    splits_models = False
+    """Whether workers share the models on all rows, because each model costs something once."""
+
     def __init__(self, block_models: list[BlockModel]) -> None:
         self.block_models = block_models
 
@@ -68,6 +71,10 @@ class Predictor:
             X = X.tocsr()
             return X if X.has_sorted_indices else X.sorted_indices()
         return X
+
+    def part(self, start: int, stop: int) -> Predictor:
+        """Return some of the models as a group, if they can be split."""
+        return type(self)(self.block_models[start:stop])
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some prepared rows to ``counts[row, partition, class]``."""

@@ -359,18 +359,39 @@ class BlockEnsemble:
         with one_thread():
             predictors = self._grouped(soft)
             tables = [predictor.prepare(X) for predictor in predictors]
-            size = _rows_per_task(n_rows(X), effective_n_jobs(n_jobs))
+            workers = effective_n_jobs(n_jobs)
+            size = _rows_per_task(n_rows(X), workers)
             if n_rows(X) <= size:
                 return _count(predictors, tables, shape, soft)
+            if not soft and workers > 1 and all(group.splits_models for group in predictors):
+                return self._share_models(predictors, tables, workers, n_jobs)
             tasks = (
                 (predictors, [slice_rows(table, start, stop) for table in tables], shape, soft)
                 for start, stop in row_chunks(n_rows(X), size)
             )
-            if effective_n_jobs(n_jobs) == 1:
+            if workers == 1:
                 parts = [_count(*task) for task in tasks]
             else:
                 parts = _in_parallel(_work, tasks, n_jobs)
         return np.concatenate(parts)
+
+    def _share_models(
+        self, predictors: list[Predictor], tables: list[Any], workers: int, n_jobs: int | None
+    ) -> NDArray[np.int32]:
+        """Split the models among the workers; counts of votes may be added in any order."""
+        shape = (self.n_partitions, self.n_classes)
+        counts = np.zeros((n_rows(tables[0]), *shape), dtype=np.int32)
+        for start, stop in row_chunks(n_rows(tables[0]), MAX_ROWS_PER_TASK):
+            rows = [slice_rows(table, start, stop) for table in tables]
+            tasks = (
+                ([group.part(first, last)], [table], shape, False)
+                for group, table in zip(predictors, rows, strict=True)
+                for first, last in row_chunks(
+                    len(group.block_models), -(-len(group.block_models) // workers)
+                )
+            )
+            counts[start:stop] = sum(_in_parallel(_work, tasks, n_jobs))
+        return counts
 
     def _grouped(self, soft: bool) -> list[Predictor]:
         state = soft, plugins.switched_off

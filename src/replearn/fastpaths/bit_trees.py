@@ -23,7 +23,7 @@ FLAGS = {"is_leaf", "is_categorical"}
 
 
 class BitTrees:
-    """The trees of one boosting whose `node_tables` are accepted by `is_expected`.
+    """The trees of one boosting whose `node_tables` are accepted by `are_expected`.
 
     ``points`` are the sorted split points of each feature, the model's among them.
     """
@@ -126,18 +126,24 @@ def join_tables(tables: list[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate([table.view(f"V{kind.itemsize}") for table in tables]).view(kind)
 
 
-def is_expected(nodes: NDArray[Any]) -> bool:
-    """Tell whether a node table can be turned into leaf sets."""
-    if not set(nodes.dtype.names or ()) >= FIELDS | FLAGS:
+def are_expected(tables: list[NDArray[Any]]) -> bool:
+    """Tell whether the node tables of a model can be turned into leaf sets."""
+    if not all(set(table.dtype.names or ()) >= FIELDS | FLAGS for table in tables):
         return False
+    if len({table.dtype for table in tables}) != 1:
+        return False
+    sizes = np.array([len(table) for table in tables])
+    nodes = join_tables(tables)
     inner = nodes["is_leaf"] == 0
-    indices = np.flatnonzero(inner)
+    tree_of_node = np.repeat(np.arange(len(tables)), sizes)
+    n_leaves = np.bincount(tree_of_node[~inner], minlength=len(tables))
+    index_in_tree = np.arange(len(nodes)) - (sizes.cumsum() - sizes)[tree_of_node]
     children = np.stack([nodes["left"][inner], nodes["right"][inner]])
     return bool(
         not nodes["is_categorical"].any()
-        and len(nodes) - len(indices) <= MAX_LEAVES
-        and (children > indices).all()
-        and (children < len(nodes)).all()
+        and n_leaves.max() <= MAX_LEAVES
+        and (children > index_in_tree[inner]).all()
+        and (children < sizes[tree_of_node[inner]]).all()
     )
 
 

@@ -6,15 +6,16 @@ decides every comparison with them exactly (``x <= point[k]`` iff at most ``k`` 
 they lead to the leaves. Leaf values are added in the boosting's own order, so the votes are exactly
 those of ``predict``, several times as fast.
 
-The tables cost some milliseconds per model, so fewer rows are predicted by the models themselves,
-and a handful by one table of all trees (`replearn.fastpaths.packed_trees`); the votes are the same.
-This reads the node tables of fitted models, which are private to
-scikit-learn: models that look different from what is expected predict one by one.
+The tables cost some milliseconds per model, so workers share the models and not the rows. Fewer
+rows are predicted by the models themselves, and a handful by one table of all trees
+(`replearn.fastpaths.packed_trees`); the votes are the same. This reads the node tables of fitted
+models, which are private to scikit-learn: models that look different from what is expected predict
+one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -24,7 +25,7 @@ from sklearn.utils.validation import validate_data
 
 from replearn.compat import boosting_is_readable
 from replearn.execution import BlockModel, Predictor, add_codes
-from replearn.fastpaths.bit_trees import BitTrees, is_expected, join_tables, node_tables
+from replearn.fastpaths.bit_trees import BitTrees, are_expected, join_tables, node_tables
 from replearn.fastpaths.packed_trees import (
     FEW_ROWS,
     MAX_NODES,
@@ -45,6 +46,8 @@ Tables = list[NDArray[Any]]
 class BoostingPredictor(Predictor):
     """Histogram boosting models that vote on one table of ranks."""
 
+    splits_models = True
+
     @cached_property
     def _packed(self) -> PackedBoostingVotes | None:
         return pack_boostings(self.block_models, [0] * len(self.block_models))
@@ -52,8 +55,7 @@ class BoostingPredictor(Predictor):
     @staticmethod
     def supports(model: Any, soft: bool) -> bool:
         """Tell whether the model is a boosting of small numeric trees, of the expected make."""
-        readable = not soft and boosting_is_readable(model)
-        return readable and all(map(is_expected, node_tables(model)))
+        return boosting_is_readable(model) and are_expected(node_tables(model))
 
     def prepare(self, X: Any) -> Any:
         """Validate the table once, as any of the models would."""
@@ -65,19 +67,28 @@ class BoostingPredictor(Predictor):
         if n_rows(X) <= FEW_ROWS and self._packed is not None:
             self._packed.add_votes(X.T, counts)
             return
-        if n_rows(X) >= MIN_ROWS:
-            points = _split_points(
-                [block_model.model for block_model in self.block_models], X.shape[1]
-            )
-            ranks = _ranks(X, points)
-        for block_model in self.block_models:
-            if n_rows(X) < MIN_ROWS:
-                scores = _walked_scores(block_model.model, X)
-            else:
-                scores = BitTrees(block_model.model, points).raw_scores(ranks)
+        for block_model, scores in self._scores(X):
             second = np.asarray(scores[:, 0] > 0, dtype=np.intp)
             best = second if scores.shape[1] == 1 else scores.argmax(axis=1)
             add_codes(counts, block_model, block_model.codes[best])
+
+    def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
+        """Add the class probabilities of some rows, model by model in a fixed order."""
+        for block_model, scores in self._scores(X):
+            shares = block_model.model._loss.predict_proba(scores)
+            totals[:, block_model.partition, block_model.codes] += shares
+
+    def _scores(self, X: NDArray[np.float64]) -> Iterator[tuple[BlockModel, NDArray[np.float64]]]:
+        """Yield the raw scores of each model, of shape (rows, trees of an iteration)."""
+        if n_rows(X) < MIN_ROWS:
+            for block_model in self.block_models:
+                yield block_model, _walked_scores(block_model.model, X)
+            return
+        models = [block_model.model for block_model in self.block_models]
+        points = _split_points(models, X.shape[1])
+        ranks = _ranks(X, points)
+        for block_model in self.block_models:
+            yield block_model, BitTrees(block_model.model, points).raw_scores(ranks)
 
 
 class PackedBoostingVotes:

@@ -113,12 +113,17 @@ ROWS_PER_CHUNK = 6144
 MAX_WEIGHTS = 2**24
 """Weights of all pipelines together, 128 MB: names of people as levels would make billions."""
 
+CELLS_PER_CHUNK = 2**19
+"""More rows where what reaches a last step has few columns: boosting pays once for each chunk."""
+
 CELLS_AT_ONCE = 2**18
 """Cells that one product computes: for few rows, the features of many pipelines."""
 
 
 class PipelinePredictor(Predictor):
     """Pipelines whose transformers treat each row on its own; the last step votes by its kind."""
+
+    _rows_per_chunk = ROWS_PER_CHUNK
 
     def __init__(self, block_models: list[BlockModel], supported: list[Any], soft: bool) -> None:
         super().__init__(block_models)
@@ -148,7 +153,7 @@ class PipelinePredictor(Predictor):
 
     def _tables(self, X: Any) -> Iterator[tuple[slice, Predictor, Any]]:
         """Yield what reaches the predictors of the last steps, some rows at a time."""
-        for start, stop in row_chunks(n_rows(X), ROWS_PER_CHUNK):
+        for start, stop in row_chunks(n_rows(X), self._rows_per_chunk):
             features = self._features(slice_rows(X, start, stop))
             for predictor, table in zip(self._predictors, features, strict=True):
                 yield slice(start, stop), predictor, predictor.prepare(table)
@@ -225,6 +230,8 @@ class EncodedPredictor(TermsPredictor):
         super().__init__(block_models, supported, soft)
         self._predictors = [_last_step_predictor(block_model, soft) for block_model in block_models]
         self._ends = np.cumsum([0, *(len(features.sums) for features in supported)])
+        self._widest = max(1, int(np.diff(self._ends).max()))
+        self._rows_per_chunk = max(ROWS_PER_CHUNK, CELLS_PER_CHUNK // self._widest)
         sums = [one for features in supported for one in features.sums]
         self._weights = self._stacked(sums)
         self._constants = np.array([[one.constant] for one in sums])
@@ -307,11 +314,10 @@ class EncodedPredictor(TermsPredictor):
     def _features(self, rows: Any) -> Iterator[NDArray[np.float64]]:
         terms = sparse.csr_array(rows)
         length = n_rows(terms)
-        widest = int(np.diff(self._ends).max())
         gaps = self._missing(terms[:, self._opens].toarray())
         terms = terms.T.tocsr()
         for first, last in row_chunks(
-            len(self._predictors), 1 + CELLS_AT_ONCE // (length * widest)
+            len(self._predictors), 1 + CELLS_AT_ONCE // (length * self._widest)
         ):
             part = slice(self._ends[first], self._ends[last])
             features = (self._weights[part] @ terms).toarray() + self._constants[part]

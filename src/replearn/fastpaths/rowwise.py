@@ -96,6 +96,8 @@ class RowwisePredictor(LoopPredictor):
 class ConstantPredictor(Predictor):
     """Models that saw one class only: a table is not looked at, except for its length."""
 
+    splits_models = True
+
     def prepare(self, X: Any) -> Any:
         """Keep the length of the table only."""
         return np.empty((n_rows(X), 0))

@@ -26,6 +26,7 @@ from replearn.guarantees.privacy import (
 )
 from replearn.guarantees.probe import Probe
 from replearn.guarantees.request import (
+    FAMILIES,
     MIN_BLOCK,
     HeavyStage,
     PlanRequest,

@@ -37,12 +37,23 @@ CLASS_BLOCKS = 4 * DEFAULT_BLOCKS
 20,000 rows, rho = 0.1, logistic regression and trees: accuracy grows up to about 350 blocks on all
 of five files with three and four classes, by up to 5 points from 160 blocks, and hardly beyond."""
 
-MAX_FITS = 8 * DEFAULT_BLOCKS
+DEFAULT_PARTITIONS = {"any": 8, "forest": 4, "boosting": 2}
+"""Partitions at rho = 0.1, by family of the base estimator; fewer where there are more blocks.
+
+Forests and boosting take long to fit. Expected flips of 88 x 2 boosted models are 1.1 to 1.32 times
+those of 88 x 8 on three files (docs/speed.md), at the same accuracy; those of 88 x 4 forests are as
+many as those of 88 x 8 on Adult, the only file that was measured."""
+
+MAX_FITS = DEFAULT_PARTITIONS["any"] * DEFAULT_BLOCKS
 """Base estimators trained by default, over all partitions: 8 partitions at rho = 0.1, 2 at 0.05.
 
 Partitions change no expected accuracy, they only make flips rarer, and easier to foresee: with 64
 blocks on Adult, logistic regression, 0.91, 0.75, 0.73, 0.70 of the single fit's for 1, 4, 6, 12 of
 them, with 96 blocks 0.592, 0.586, 0.582, 0.580 for 8, 10, 12, 16."""
+
+MAX_CELLS = 320_000_000
+"""Cells that all partitions train on together by default: 8 partitions of a million rows of 40
+columns, five minutes or so with a linear model."""
 
 MAX_BLOCKS_WITHOUT_TARGET = 4_000
 """Blocks used at most when no target is given or none is reached."""
@@ -92,7 +103,7 @@ def plan(
         Options of votes, explained in :class:`replearn.guarantees.PlanRequest`: ``n_blocks``,
         ``block_size``, ``law``, ``width``, ``vote``, ``n_partitions``, ``max_fits``, ``classes``,
         ``n_classes``, ``runs``, ``unit``, ``decimals``, ``label_noise``, ``max_point_mass``,
-        ``heavy``, ``min_block``, ``small_blocks``.
+        ``heavy``, ``min_block``, ``small_blocks``, ``family``, ``n_columns``.
         Options of other tasks: ``n_hypotheses`` ("selection", "finite class", "search"),
         ``train_size`` or ``drift`` and ``cv`` ("search"), ``n_directions`` ("thresholds"),
         ``n_shared`` ("semi", "semi-private"), ``epsilon`` and ``delta`` ("semi-private"),
@@ -276,10 +287,16 @@ def block_needed(request: PlanRequest, n_blocks: int) -> int | None:
     return None if size is None else max(size, request.smallest_block)
 
 
-def _partitions(request: PlanRequest, n_blocks: int) -> int:
+def _partitions(request: PlanRequest, n_blocks: int, n: int | None = None) -> int:
+    """Return the number of partitions; by default fewer if a table of n rows is large."""
     if request.n_partitions is not None:
         return request.n_partitions
-    return partitions_for(n_blocks, request.max_fits)
+    if request.max_fits is not None:
+        return partitions_for(n_blocks, request.max_fits)
+    n_partitions = partitions_for(n_blocks, DEFAULT_BLOCKS * DEFAULT_PARTITIONS[request.family])
+    if request.n_columns is None or n is None:
+        return n_partitions
+    return min(n_partitions, max(1, MAX_CELLS // (n * request.n_columns)))
 
 
 def _accurate_block(request: PlanRequest, n_blocks: int, n_partitions: int) -> int | None:
@@ -308,7 +325,7 @@ def design_for(request: PlanRequest, n: int) -> Design:
         n,
         n_blocks,
         law=promise.law_for(n_blocks),
-        n_partitions=_partitions(request, n_blocks),
+        n_partitions=_partitions(request, n_blocks, n),
         encoding=str(ENCODING_VERSION),
         heavy=request.stage,
         sharpness=promise.sharpness_for(n_blocks),
@@ -404,13 +421,12 @@ def preferred_blocks(n: int, rho: float, max_fits: int | None, usual: int = DEFA
     return max(1, min(wanted, budget, n // MIN_BLOCK))
 
 
-def partitions_for(n_blocks: int, max_fits: int | None) -> int:
+def partitions_for(n_blocks: int, max_fits: int) -> int:
     """Return how many partitions the compute budget allows.
 
-    >>> partitions_for(88, None), partitions_for(88, 150), partitions_for(3183, None)
+    >>> partitions_for(88, 704), partitions_for(88, 150), partitions_for(3183, 704)
     (8, 1, 1)
     """
     if n_blocks == 1:
         return 1  # every partition would be the same
-    budget = MAX_FITS if max_fits is None else max_fits
-    return max(1, min(MAX_PARTITIONS, budget // n_blocks))
+    return max(1, min(MAX_PARTITIONS, max_fits // n_blocks))

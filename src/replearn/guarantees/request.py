@@ -16,6 +16,7 @@ UNITS = ("rows", "groups")
 LAWS = ("arcsine", "uniform", "optimal")
 STAGES = ("auto", "paper", "off")
 SMALL_BLOCKS = ("adapt", "keep")
+FAMILIES = ("any", "forest", "boosting")
 
 MIN_BLOCK = 25
 """Below about this many rows most estimators are useless: fewer blocks are used instead.
@@ -27,9 +28,18 @@ blocks lose (COMPAS and Spambase, logistic regression and trees; see docs/benchm
 # is what the concentration of the approximate notion pays for.
 DEFAULT_LAWS = {"pointwise": "arcsine", "approximate": "uniform"}
 
-_CHOICES = {"task": NOTIONS, "vote": VOTES, "unit": UNITS, "small_blocks": SMALL_BLOCKS}
+_CHOICES = {
+    "task": NOTIONS,
+    "vote": VOTES,
+    "unit": UNITS,
+    "small_blocks": SMALL_BLOCKS,
+    "family": FAMILIES,
+}
 _FRACTIONS = ("rho", "gamma", "alpha", "beta", "width")
-_COUNTS = ("n", "d", "n_blocks", "block_size", "n_partitions", "max_fits", "min_block")
+_COUNTS = (
+    *("n", "d", "n_blocks", "block_size", "n_partitions", "max_fits", "min_block"),
+    "n_columns",
+)
 
 
 @dataclass(frozen=True)
@@ -143,6 +153,11 @@ class PlanRequest:
     small_blocks : {"adapt", "keep"}, default="adapt"
         Whether leaf sizes of the base estimator that have their default value are made smaller in
         small blocks (at most an eighth of the rows of a block), or kept.
+    family : {"any", "forest", "boosting"}, default="any"
+        Family of the base estimator, for the default number of partitions: forests and gradient
+        boosting take longer to fit.
+    n_columns : int, default=None
+        Columns of the table. A large table is cut in fewer ways; None: the default number.
 
     Examples
     --------
@@ -178,6 +193,8 @@ class PlanRequest:
     heavy: str | HeavyStage | None = None
     min_block: int | None = None
     small_blocks: str = "adapt"
+    family: str = "any"
+    n_columns: int | None = None
 
     def __post_init__(self) -> None:
         for name, value in _validated(**vars(self)).items():
@@ -226,7 +243,10 @@ class PlanRequest:
         return replace(self, law="uniform", width=1.0 if self.width is None else self.width)
 
     def without_design(self) -> "PlanRequest":
-        """Return the request without what a design fixes: rows, blocks, law, partitions, stage."""
+        """Return the request without what a design fixes: rows, blocks, law, partitions, stage.
+
+        So it goes for family and columns, which only decide on partitions.
+        """
         return replace(
             self,
             n=None,
@@ -238,6 +258,8 @@ class PlanRequest:
             max_fits=None,
             heavy=None,
             min_block=None,
+            family="any",
+            n_columns=None,
         )
 
 

@@ -17,6 +17,7 @@ from replearn.binding import (
     Fingerprint,
     adapted_to_blocks,
     describe_points,
+    family_of,
     in_words,
     rows_needed,
     rows_sketched,
@@ -149,7 +150,13 @@ def plan_in_force(estimator: Any, request: PlanRequest, sample: Any, classes: ND
         )
     if given_plan is not None:
         return _check_partitions(given_plan)
-    sized = replace(request, n=sample.n, n_classes=max(2, len(classes)), unit=sample.unit)
+    sized = replace(
+        request,
+        n=sample.n,
+        n_classes=max(2, len(classes)),
+        unit=sample.unit,
+        n_columns=sample.n_columns,
+    )
     plan = _check_partitions(_plan_for_base(estimator, sized))
     if not plan.certified:
         warn_user(plan.reason, NotCertifiedWarning)
@@ -164,19 +171,22 @@ def _check_partitions(plan: Plan) -> Plan:
     return plan
 
 
-def usual_plan(estimator: Any, n: int, n_classes: int) -> Plan:
+def usual_plan(estimator: Any, n: int, n_classes: int, n_columns: int | None = None) -> Plan:
     """Return the plan that an estimator makes for itself on so many rows."""
-    return _plan_for_base(estimator, replace(plan_request(estimator), n=n, n_classes=n_classes))
+    request = replace(plan_request(estimator), n=n, n_classes=n_classes, n_columns=n_columns)
+    return _plan_for_base(estimator, request)
 
 
 def _plan_for_base(estimator: Any, request: PlanRequest) -> Plan:
     """Make the plan; where blocks are left open, with blocks from which the base estimator learns.
 
-    It depends on the parameters and the number of rows, never on the data. Where useful blocks are
-    too few for the targets, blocks that are just large enough may do.
+    It depends on the parameters, the base estimator and the size of the table, never on the data.
+    Where useful blocks are too few for the targets, blocks that are just large enough may do.
     """
+    given_base = base_estimator(estimator.estimator)
+    request = replace(request, family=family_of(given_base))
     usual: Plan = estimator._plan_for(request)
-    base = base_for_blocks(base_estimator(estimator.estimator), usual)
+    base = base_for_blocks(given_base, usual)
     need = rows_needed(base) if request.unit == "rows" else None
     is_sized = any((request.n_blocks, request.block_size, request.min_block))
     if need is None or is_sized or usual.block_size >= need.useful:

@@ -30,7 +30,7 @@ from replearn.execution import RunContext, fit_blocks, make_blocks
 from replearn.guarantees import HeavyStage
 from replearn.heavy import HeavyPoints, fit_heavy
 from replearn.randomness import Points, SharedKey, as_points
-from replearn.tables import take_rows
+from replearn.tables import is_sparse, take_rows
 
 
 class BlockDesign(Protocol):
@@ -81,6 +81,10 @@ class RowSource(Protocol):
     @property
     def unit(self) -> str:
         """What `n` counts."""
+
+    @property
+    def n_columns(self) -> int | None:
+        """Columns of a dense table; None for texts and sparse rows."""
 
     @property
     def class_counts(self) -> NDArray[np.int64]:
@@ -147,6 +151,12 @@ class Sample(NamedTuple):
     def unit(self) -> str:
         """What `n` counts."""
         return "rows" if self.groups is None else "groups"
+
+    @property
+    def n_columns(self) -> int | None:
+        """Columns of a dense table; None for texts and sparse rows, whose columns cost nothing."""
+        shape: tuple[int, ...] = getattr(self.X, "shape", ())
+        return int(shape[1]) if len(shape) == 2 and not is_sparse(self.X) else None
 
     @property
     def class_counts(self) -> NDArray[np.int64]:

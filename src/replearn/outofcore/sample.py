@@ -69,6 +69,11 @@ class FileSample:
         return self.n
 
     @property
+    def n_columns(self) -> int:
+        """Number of features."""
+        return len(self.job.table.features)
+
+    @property
     def class_counts(self) -> NDArray[np.int64]:
         """How often each class occurs, in all rows."""
         counts = self.look.label_counts()
