@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from replearn import SharedKey
-from replearn.auditing import audit
+from replearn.auditing import _runs, audit
 from replearn.auditing._sources import SOURCES, n_repeats
 
 RNG = np.random.default_rng(0)
@@ -170,15 +170,49 @@ def test_an_estimator_without_parameters_is_audited_without_sources():
     assert not found
 
 
-def test_pairs_are_kept_when_sources_are_interrupted(monkeypatch):
-    def interrupted(*args, **options):
-        raise KeyboardInterrupt
+def interrupted_after(calls, monkeypatch):
+    """Ctrl-C in the run after so many."""
+    real = _runs.run_pair
+    done = []
 
-    monkeypatch.setattr("replearn.auditing._audit.measure_sources", interrupted)
+    def run_pair(job):
+        if len(done) == calls:
+            raise KeyboardInterrupt
+        done.append(job)
+        return real(job)
+
+    monkeypatch.setattr(_runs, "run_pair", run_pair)
+    return done
+
+
+def test_pairs_are_kept_when_sources_are_interrupted(monkeypatch):
     options = {"contenders": ["baseline"], "n_pairs": 2, "n_jobs": 1, "on_interrupt": "return"}
+    interrupted_after(3, monkeypatch)
     result = audit(Signs(), X, Y, **options)
     assert result.interrupted
     assert result.design.n_pairs == 2
     assert result.sources == ()
+    assert "not everything beside the pairs was run: it was interrupted" in result.cut_short
+    interrupted_after(3, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         audit(Signs(), X, Y, **{**options, "on_interrupt": "raise"})
+
+
+def test_repetitions_are_kept_in_the_folder(monkeypatch, tmp_path):
+    options = {"contenders": ["baseline"], "n_pairs": 2, "n_jobs": 1}
+    whole = audit(Seeded(), X, Y, **options)
+    interrupted_after(5, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        audit(Seeded(), X, Y, resume=tmp_path, **options)
+    monkeypatch.undo()
+    done = interrupted_after(99, monkeypatch)
+    again = audit(Seeded(), X, Y, resume=tmp_path, **options)
+    assert len(done) == 2 + 4 * 2 - 5
+    assert again.to_json(timings=False) == whole.to_json(timings=False)
+
+
+def test_repetitions_that_were_finished_are_reported(monkeypatch):
+    options = {"contenders": ["baseline", "bagging"], "n_pairs": 20, "n_jobs": 1}
+    interrupted_after(40 + 4 + 4 + 4 + 3, monkeypatch)  # threads are the last source
+    result = audit(Seeded(), X, Y, on_interrupt="return", **options)
+    assert [len(source.flips) for source in result.sources] == [4, 4, 4, 3]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -284,10 +285,13 @@ def _compared(contenders: list[ContenderJudgement]) -> tuple[ContenderJudgement,
 
 def _judge(result: Measurement, contender: ContenderResult) -> ContenderJudgement:
     first = result.contenders[0]
-    useful = contender.usefulness(result.classes, result.mean)
+    useful = contender.usefulness(
+        result.classes, partial(result.mean, delta=result.delta_of(contender))
+    )
     scores = tuple(_scores(result, contender))
     lost = tuple(_lost_recalls(result, contender))
-    difference = result.mean(contender.flips - first.flips, within=SIGNED)
+    delta = result.delta_of(contender)
+    difference = result.mean(contender.flips - first.flips, within=SIGNED, delta=delta)
     price = max(0.0, *(-score.difference.value for score in scores))
     outcome = BASELINE
     if contender is not first:
@@ -300,7 +304,7 @@ def _judge(result: Measurement, contender: ContenderResult) -> ContenderJudgemen
         needs=contender.needs,
         measured_as=contender.measured_as,
         changed=result.flip_rate(contender.name),
-        tail=quantile_limits(contender.flips, 0.99, result.delta),
+        tail=quantile_limits(contender.flips, 0.99, delta),
         difference=difference,
         scores=scores,
         usefulness=useful,
@@ -354,6 +358,7 @@ def _risk(result: Measurement) -> Risk | None:
 def _scores(result: Measurement, contender: ContenderResult) -> Iterator[Score]:
     """Yield what a contender is judged by, next to the baseline's."""
     n_classes = len(result.classes)
+    delta = result.delta_of(contender)
     # Without probabilities there is no AUC: then accuracy is what all contenders have.
     ranking = all(c.has_ranking for c in result.contenders)
     baseline = result.contenders[0].score_tables(n_classes, ranking=ranking)
@@ -363,8 +368,8 @@ def _scores(result: Measurement, contender: ContenderResult) -> Iterator[Score]:
         yield Score(
             name,
             float(first.mean()),
-            result.mean(table, within=limits),
-            result.mean(table - first, within=SIGNED),
+            result.mean(table, within=limits, delta=delta),
+            result.mean(table - first, within=SIGNED, delta=delta),
         )
 
 
