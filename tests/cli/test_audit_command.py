@@ -247,12 +247,6 @@ def test_where_changes_come_from_is_measured_unless_in_a_hurry(call, shop, flags
     assert bool(json.loads(out)["sources"]) == measured
 
 
-def test_sources_are_wanted_or_not(call, shop):
-    code, _, err = call("audit", shop / "a.csv", "--target", "churn", "--sources", "--no-sources")
-    assert code == 2
-    assert "exclude each other" in err
-
-
 def test_some_rows_are_new(call, shop):
     options = (
         "--target",

@@ -137,10 +137,13 @@ class ColumnRank:
 
 @dataclass(frozen=True)
 class SignChange(Estimate):
-    """Share of pairs in which a coefficient changes its sign, with exact limits."""
+    """Share of pairs in which a coefficient changes its sign, with exact limits.
+
+    ``size`` is its mean absolute value.
+    """
 
     name: str
-    mean: float
+    size: float
 
 
 @dataclass(frozen=True)
@@ -247,11 +250,11 @@ class ExplanationRuns:
             SignChange(
                 **vars(over_pairs(np.array([a * b < 0 for a, b in pairs]), delta)),
                 name=name,
-                mean=float(np.mean(pairs)),
+                size=float(np.abs(pairs).mean()),
             )
             for name, pairs in values.items()
         ]
-        return tuple(sorted(found, key=lambda item: (-abs(item.mean), item.name)))
+        return tuple(sorted(found, key=lambda item: (-item.size, item.name)))
 
 
 def over_pairs(values: NDArray[Any], delta: float) -> Estimate:

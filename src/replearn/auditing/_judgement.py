@@ -226,6 +226,8 @@ class Judgement:
         Pairs of runs.
     new_rows : float
         Share of the rows that a retraining has not seen before.
+    n_settings : int
+        Contenders that are settings of a grid; their limits hold for all of them at once.
     not_measured : tuple of str
         Contenders that were left out for lack of time.
     """
@@ -239,6 +241,7 @@ class Judgement:
     tolerance: float | None
     n_pairs: int
     new_rows: float
+    n_settings: int
     not_measured: tuple[str, ...]
 
     @property
@@ -271,6 +274,7 @@ def judge(result: Measurement) -> Judgement:
         tolerance=result.tolerance,
         n_pairs=result.design.n_pairs,
         new_rows=result.design.new_rows,
+        n_settings=sum(contender.is_setting for contender in result.contenders),
         not_measured=result.not_measured,
     )
 
