@@ -304,15 +304,15 @@
   function drawCurves(id, options, curves) {
     const top = 1.08 * Math.max(0.002, ...curves.flatMap(([, points]) => points.map(([, e]) => e.upper)));
     const plot = frame(id, { y: [0, top], height: 300, yLabel: "predictions that change", ...options });
-    for (const [i, points] of curves) {
+    curves.forEach(([i, points, name], k) => {
       const g = group(plot.svg, i);
+      g.append(element("text", { class: "in-series", x: plot.area.left + 8, y: plot.area.top + 14 + 16 * k }, name));
       g.append(element("path", { class: "line", d: line(plot, points.map(([x]) => x), points.map(([, e]) => e.estimate)) }));
       for (const [x, e, words] of points) {
         whisker(g, plot.scaleX(x), plot.scaleY(e.lower), plot.scaleX(x), plot.scaleY(e.upper));
         mark(g, plot.scaleX(x), plot.scaleY(e.estimate), i, words, 5);
       }
-    }
-    return plot;
+    });
   }
 
   function drawNewRows() {
@@ -322,7 +322,7 @@
     const digits = (share) => (share < 0.01 ? 1 : 0);
     drawCurves("plot-new-rows", {
       x: ends, xTicks: shares.map((share) => [at(share), percent(share, digits(share))]), xLabel: "new rows (logarithmic)", label: "Predictions that change by the share of new rows",
-    }, shown().map(([c, i]) => [i, data.new_rows.map((found) => [at(found.share), found.changed[c.name], `${c.name}\n${percent(found.share, digits(found.share))} new rows\n${withLimits(found.changed[c.name])}`])]));
+    }, shown().map(([c, i]) => [i, data.new_rows.map((found) => [at(found.share), found.changed[c.name], `${c.name}\n${percent(found.share, digits(found.share))} new rows\n${withLimits(found.changed[c.name])}`]), c.name]));
   }
 
   function drawTime() {
@@ -331,13 +331,12 @@
     const without = (value) => ({ estimate: value, lower: value, upper: value });
     const words = (what, step, text) => `${what}\ntrained until ${step.trained_until}\n${text}`;
     const every = Math.ceil(steps.length / (document.getElementById("plot-time").clientWidth < 420 ? 3 : 6));
-    const plot = drawCurves("plot-time", {
+    drawCurves("plot-time", {
       x: [-0.4, steps.length - 0.6], xTicks: steps.map((step, k) => [k, k % every ? "" : step.trained_until.slice(0, 10)]), xLabel: "trained until", label: "Predictions that change in time order, and with the rows shuffled",
     }, [
-      [0, steps.map((step, k) => [k, step.changed, words("in time order", step, withLimits(step.changed))])],
-      [2, steps.map((step, k) => [k, without(step.shuffled), words("shuffled", step, percent(step.shuffled))])],
+      [0, steps.map((step, k) => [k, step.changed, words("in time order", step, withLimits(step.changed))]), "in time order"],
+      [2, steps.map((step, k) => [k, without(step.shuffled), words("shuffled", step, percent(step.shuffled))]), "shuffled"],
     ]);
-    [[0, "in time order"], [2, "shuffled"]].forEach(([i, text], k) => group(plot.svg, i).append(element("text", { class: "in-series", x: plot.area.right, y: plot.area.top + 14 + 16 * k, "text-anchor": "end" }, text)));
   }
 
   function drawAll() { drawSources(); drawNewRows(); drawTime(); drawFrontier(); drawRows(); drawGroups(); drawReliability(); drawInstability(); }
