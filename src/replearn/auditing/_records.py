@@ -252,6 +252,9 @@ class TimeRecord:
     changed: Estimate
     shuffled: Estimate
     p_value: float
+    accuracy: float | None
+    shuffled_accuracy: float | None
+    accuracy_p_value: float | None
     retrainings: tuple[Retraining, ...]
 
 
@@ -410,6 +413,7 @@ def _in_time_order(result: Measurement) -> TimeRecord | None:
     found = result.in_time_order
     if found is None:
         return None
+    right = found.accuracies
     return TimeRecord(
         window=found.design.window,
         periods=len(found.design.ends),
@@ -417,6 +421,9 @@ def _in_time_order(result: Measurement) -> TimeRecord | None:
         changed=found.in_time(result.delta),
         shuffled=found.shuffled(result.delta),
         p_value=found.p_value,
+        accuracy=None if right is None else float(right[0]),
+        shuffled_accuracy=None if right is None else float(right[1:].mean()),
+        accuracy_p_value=None if right is None else float((right <= right[0]).mean()),
         retrainings=tuple(_retrainings(found, result.delta)),
     )
 

@@ -6,7 +6,13 @@ from typing import NamedTuple
 
 from replearn.auditing import _words
 from replearn.auditing._judgement import Judgement
-from replearn.auditing._records import CertificateRecord, ContenderRecord, DesignRecord, Report
+from replearn.auditing._records import (
+    CertificateRecord,
+    ContenderRecord,
+    DesignRecord,
+    Report,
+    TimeRecord,
+)
 from replearn.auditing._statistics import Estimate, percent, points
 from replearn.auditing._time import N_SHUFFLES
 from replearn.auditing._usefulness import NoModel, RegressionUsefulness
@@ -150,14 +156,26 @@ def time_sentence(report: Report) -> str:
     if found is None:
         return ""
     sizes = f"{found.periods} periods, {found.window} windows"
-    drift = found.changed.value - found.shuffled.value
-    is_drift = found.p_value <= 1 / (1 + N_SHUFFLES)
-    judged = f"drift adds {points(drift, 1)} points" if is_drift else "no drift is shown"
-    return (
+    sentence = (
         f"In time order {found.changed.percent()} of predictions change at a retraining ({sizes}), "
-        f"with the same rows shuffled {found.shuffled.percent()}: {judged} "
+        f"with the same rows shuffled {found.shuffled.percent()}: {_judged_drift(found)} "
         f"(p = {found.p_value:.2g}, {found.shuffles} shuffles)."
     )
+    if found.accuracy is None:
+        return sentence
+    return (
+        f"{sentence} Accuracy on the period after the windows is {percent(found.accuracy, 1)}, "
+        f"shuffled {percent(found.shuffled_accuracy, 1)} (p = {found.accuracy_p_value:.2g})."
+    )
+
+
+def _judged_drift(found: TimeRecord) -> str:
+    drift = found.changed.value - found.shuffled.value
+    if found.p_value <= 1 / (1 + N_SHUFFLES):
+        return f"drift adds {points(drift, 1)} points"
+    if found.p_value == 1:
+        return "fewer than in any shuffle, drift adds no changes"
+    return "no changes by drift are shown"
 
 
 def explanation_sentence(report: Report) -> str:

@@ -178,6 +178,12 @@ class TimeResult:
         rates = self.rates
         return float((rates >= rates[0]).mean())
 
+    @property
+    def accuracies(self) -> Floats | None:
+        """Accuracy of the new models, in time order and shuffled; None of a quantity."""
+        shares = self.right.sum(axis=1) / self.n_test.sum()
+        return None if np.isnan(shares).any() else np.asarray(shares)
+
     def in_time(self, delta: float) -> Estimate:
         """Share of changed predictions in time order.
 
