@@ -259,9 +259,9 @@ def test_rpl014_not_more_stable_than_the_baseline():
 def test_rpl015_changes_that_are_not_due_to_the_data():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 2))
-    y = (X[:, 0] > 0).astype(int)
-    options = {"n_pairs": 4, "n_jobs": 1}
-    forest = RandomForestClassifier(1, max_depth=2)
+    y = (X[:, 0] + rng.normal(size=900) > 0).astype(int)
+    options = {"n_pairs": 5, "n_jobs": 1}
+    forest = RandomForestClassifier(1)
     assert status(audit({"forest": forest}, X, y, **options), "RPL015") == "found"
     assert status(audit({"bayes": GaussianNB()}, X, y, **options), "RPL015") == "passed"
     unknown = audit({"bayes": GaussianNB()}, X, y, sources=False, **options)
@@ -271,8 +271,8 @@ def test_rpl015_changes_that_are_not_due_to_the_data():
 def test_rpl016_retraining_in_time_order_changes_more():
     rng = np.random.default_rng(0)
     time = np.arange(900)
-    X = rng.normal(size=(900, 2)) + np.outer(time / 100, [1, 0])
-    y = (X[:, 0] + rng.normal(size=900) > time / 100).astype(int)
+    X = rng.normal(size=(900, 2))
+    y = (X[:, 0] + rng.normal(size=900) > time / 400).astype(int)
     options = {"n_pairs": 2, "n_jobs": 1, "sources": False, "verbose": -1}
     in_order = audit({"bayes": GaussianNB()}, X, y, time=time, **options)
     assert status(in_order, "RPL016") == "found"
@@ -292,7 +292,7 @@ def test_rpl017_the_explanation_changes():
     assert "most important column differs" in words(by_chance, "RPL017")
     clear = audit({"bayes": GaussianNB()}, X[:, :1], (X[:, 0] > 0).astype(int), **options)
     assert status(clear, "RPL017") == "passed"
-    texts = [["a b", "c"][i % 2] for i in range(900)]
+    texts = [["one two", "three"][i % 2] for i in range(900)]
     model = make_pipeline(CountVectorizer(), LogisticRegression())
     assert status(audit({"m": model}, texts, np.arange(900) % 2, **options), "RPL017") == (
         "not applicable"

@@ -1,5 +1,7 @@
 """Retraining in time order: drift is told from noise, and noise is called drift once in twenty."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -43,7 +45,7 @@ def status(result, code):
 
 @pytest.mark.parametrize("window", ["sliding", "growing"])
 def test_windows_move_in_time_and_are_tested_on_the_period_after(window):
-    time = RNG.integers(0, 100, N)
+    time = np.random.default_rng(1).integers(0, 100, N)
     design = design_of(time, window)
     assert len(design.ends) == 12
     assert design.n_retrainings == 5
@@ -68,7 +70,7 @@ def test_years_of_different_sizes_and_a_limit_of_rows():
     assert 4 <= len(design.ends) <= 5
     assert design.last_values[-1] == "2023"
     assert len(design_of(years, max_rows=600).rows) == 600
-    dates = np.datetime64("2026-01-01") + RNG.integers(0, 60, N).astype("timedelta64[D]")
+    dates = np.datetime64("2026-01-01") + np.arange(N) % 60 * np.timedelta64(1, "D")
     assert design_of(dates).last_values[-1].startswith("2026-03-01")
 
 
@@ -103,11 +105,11 @@ def test_drift_is_told_from_noise():
         assert "drift adds" in " ".join(text.split())
     record = drifting.to_dict()["in_time_order"]
     assert [step["test_rows"] for step in record["retrainings"]] == found.n_test.tolist()
-    shuffled = RNG.permutation(N)
+    shuffled = np.random.default_rng(1).permutation(N)
     still = audit(MeanCut(), moving, Y, time=shuffled, **OPTIONS)
     assert still.in_time_order.p_value > 1 / (1 + N_SHUFFLES)
     assert status(still, "RPL016") == "passed"
-    assert "no changes by drift are shown" in " ".join(still.to_text().split())
+    assert re.search("drift adds no changes|no changes by drift", " ".join(still.to_text().split()))
     assert status(audit(MeanCut(), X, Y, **OPTIONS), "RPL016") == "not applicable"
 
 
