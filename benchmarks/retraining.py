@@ -11,6 +11,7 @@ JSON of each audit.
 import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads of a busy machine do not spin
 
 import argparse
 import contextlib

@@ -7,8 +7,8 @@ the rows? And what if only 1 % of the rows are new, or if the world moves on? On
 """
 
 # %%
-# Real flights in the order of the year, with histogram boosting as it comes. Above 10,000 rows it
-# stops early on a random part of them; here it is told to.
+# Real flights of one year, and histogram boosting with early stopping on a random part of the rows,
+# which is its default above 10,000 rows.
 import matplotlib.pyplot as plt
 import numpy as np
 from _flights import NUMBERS, load_flights

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from replearn import SharedKey
-from replearn.auditing import _runs, audit
+from replearn.auditing import audit
 from replearn.auditing._retraining_checks import MIN_RATE
 from replearn.auditing._sources import SOURCES, n_repeats
 from replearn.auditing._statistics import mean_limits
@@ -173,50 +173,34 @@ def test_an_estimator_without_parameters_is_audited_without_sources():
     assert not found
 
 
-def interrupted_after(calls, monkeypatch):
-    """Ctrl-C in the run after so many."""
-    real = _runs.run_pair
-    done = []
-
-    def run_pair(job):
-        if len(done) == calls:
-            raise KeyboardInterrupt
-        done.append(job)
-        return real(job)
-
-    monkeypatch.setattr(_runs, "run_pair", run_pair)
-    return done
-
-
-def test_pairs_are_kept_when_sources_are_interrupted(monkeypatch):
+def test_pairs_are_kept_when_sources_are_interrupted(interrupt_after):
     options = {"contenders": ["baseline"], "n_pairs": 2, "n_jobs": 1, "on_interrupt": "return"}
-    interrupted_after(3, monkeypatch)
+    interrupt_after(3)
     result = audit(Signs(), X, Y, **options)
     assert result.interrupted
     assert result.design.n_pairs == 2
     assert [source.name for source in result.sources] == ["seed"]  # there is none to change
     assert "not everything beside the pairs was run: it was interrupted" in result.cut_short
-    interrupted_after(3, monkeypatch)
+    interrupt_after(3)
     with pytest.raises(KeyboardInterrupt):
         audit(Signs(), X, Y, **{**options, "on_interrupt": "raise"})
 
 
-def test_repetitions_are_kept_in_the_folder(monkeypatch, tmp_path):
+def test_repetitions_are_kept_in_the_folder(interrupt_after, tmp_path):
     options = {"contenders": ["baseline"], "n_pairs": 2, "n_jobs": 1}
     whole = audit(Seeded(), X, Y, **options)
-    interrupted_after(5, monkeypatch)
+    interrupt_after(5)
     with pytest.raises(KeyboardInterrupt):
         audit(Seeded(), X, Y, resume=tmp_path, **options)
-    monkeypatch.undo()
-    done = interrupted_after(99, monkeypatch)
+    done = interrupt_after(99)
     again = audit(Seeded(), X, Y, resume=tmp_path, **options)
     assert len(done) == 2 + 4 * 2 - 5
     assert again.to_json(timings=False) == whole.to_json(timings=False)
 
 
-def test_repetitions_that_were_finished_are_reported(monkeypatch):
+def test_repetitions_that_were_finished_are_reported(interrupt_after):
     options = {"contenders": ["baseline", "bagging"], "n_pairs": 20, "n_jobs": 1}
-    interrupted_after(40 + 5 + 5 + 5 + 3, monkeypatch)  # threads are the last source
+    interrupt_after(40 + 5 + 5 + 5 + 3)  # threads are the last source
     result = audit(Seeded(), X, Y, on_interrupt="return", **options)
     assert [len(source.flips) for source in result.sources] == [5, 5, 5, 3]
 

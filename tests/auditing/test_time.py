@@ -135,25 +135,15 @@ def test_quantities_change_by_the_tolerance_or_more():
     assert "Shuffled accuracy" not in result.to_text(details=True)
 
 
-def test_trainings_are_kept_in_the_folder(tmp_path, monkeypatch):
-    from replearn.auditing import _runs
-
+def test_trainings_are_kept_in_the_folder(tmp_path, interrupt_after):
     options = {**OPTIONS, "time": np.arange(N), "resume": tmp_path}
-    real, done = _runs.run_pair, []
-
-    def run_pair(job):
-        if len(done) == 30:
-            raise KeyboardInterrupt
-        done.append(job)
-        return real(job)
-
-    monkeypatch.setattr(_runs, "run_pair", run_pair)
+    interrupt_after(30)
     part = audit(GaussianNB(), X, Y, on_interrupt="return", **options)
     assert part.interrupted
     assert part.in_time_order.n_shuffles == 3  # 28 trainings are four times six, and four
-    monkeypatch.setattr(_runs, "run_pair", lambda job: done.append(job) or real(job))
+    done = interrupt_after(999)
     whole = audit(GaussianNB(), X, Y, **options)
-    assert len(done) == 2 + 120
+    assert len(done) == 2 + 120 - 30
     assert whole.in_time_order.n_shuffles == N_SHUFFLES
     del options["resume"]
     again = audit(GaussianNB(), X, Y, **options)

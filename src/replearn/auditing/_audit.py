@@ -48,6 +48,7 @@ from replearn.auditing._runs import (
     stacked,
 )
 from replearn.auditing._sources import measure_sources
+from replearn.auditing._statistics import DELTA, mean_limits
 from replearn.auditing._time import N_SHUFFLES, SLIDING, TimeDesign, make_time_design, measure_time
 from replearn.execution import Progress, context
 from replearn.learners import (
@@ -242,7 +243,7 @@ def audit(  # noqa: PLR0913
     keep_interrupted = on_interrupt == "return"
     runner = Runner(store, deadline, 1 if fits.alone else n_jobs, verbose, keep_interrupted)
     _announce(task, windows, verbose)
-    finished = _run_pairs(task, runner)
+    finished = _run_pairs(task, table, runner, tolerance)
     wants_sources = deadline is None if sources is None else sources
     by_source = measure_sources(task, finished.baseline, runner, tolerance) if wants_sources else ()
     in_time_order = None if windows is None else measure_time(task, windows, runner, tolerance)
@@ -339,6 +340,12 @@ class _Table:
         return self.codes[self.rows.test]
 
     @property
+    def clusters(self) -> NDArray[np.intp] | None:
+        """Group of each test row."""
+        unit_of_row = self.rows.unit_of_row
+        return None if unit_of_row is None else unit_of_row[self.rows.test]
+
+    @property
     def digest(self) -> str:
         """Digest of all rows."""
         bits = self.codes if self.classes is not None else self.codes.view(np.int64)
@@ -359,11 +366,10 @@ class _Table:
     def described(self, shown: NDArray[np.intp]) -> dict[str, Any]:
         """Return what a result says about the rows; ``shown`` are some of the test rows."""
         names, values = cells(self.X, self.rows.test[shown])
-        unit_of_row = self.rows.unit_of_row
         return {
             "classes": self.class_names,
             "test": self.rows.test,
-            "clusters": None if unit_of_row is None else unit_of_row[self.rows.test],
+            "clusters": self.clusters,
             "subgroups": self.subgroups,
             "facts": self.facts,
             "shown_rows": shown,
@@ -528,7 +534,18 @@ class _Clock:
         return not self.runner.stopped
 
 
-def _run_pairs(task: Task, runner: Runner) -> Finished:
+def _so_far(task: Task, table: _Table, store: Store, tolerance: float | None, name: str) -> str:
+    """Say what is known of the baseline; empty before two pairs, and if another one has run."""
+    names = [pair_name(0, pair) for pair in range(task.design.n_pairs)]
+    pairs = [store.finished[name].against_first(1) for name in names if name in store.finished]
+    if name not in names or len(pairs) < MIN_PAIRS:
+        return ""
+    baseline = task.contenders[0]
+    flips = _result(baseline, table.truth, pairs, tolerance).flips
+    return f"so far {baseline.name} changes {mean_limits(flips, DELTA, table.clusters).percent()}"
+
+
+def _run_pairs(task: Task, table: _Table, runner: Runner, tolerance: float | None) -> Finished:
     """Run what the store does not hold yet.
 
     Each new pair is stored as soon as it is done. After the deadline nothing is started, and fits
@@ -544,7 +561,8 @@ def _run_pairs(task: Task, runner: Runner) -> Finished:
     # With little time left, it would go into starting workers.
     hurry = deadline is not None and deadline - context.now() < 2 * START_SECONDS
     try:
-        runner.run(jobs, progress, n_jobs=1 if hurry else None)
+        so_far = partial(_so_far, task, table, runner.store, tolerance)
+        runner.run(jobs, progress, n_jobs=1 if hurry else None, so_far=so_far)
     finally:
         progress.close()
     return _finished(task, runner)
@@ -553,21 +571,20 @@ def _run_pairs(task: Task, runner: Runner) -> Finished:
 def _missing(task: Task, runner: Runner, progress: Progress) -> Iterator[tuple[int, int]]:
     """Yield what is to be run, pair by pair, so that all contenders have the same pairs.
 
-    Under a deadline each contender gets its first pairs at once, the baseline before the others:
-    there is something to report as early as possible.
+    Each contender gets its first pairs at once, the baseline before the others: there is something
+    to report as early as possible.
     """
     clock = _Clock(runner)
     n_pairs = task.design.n_pairs
     indices = range(len(task.contenders))
-    early = min(MIN_PAIRS, n_pairs) if runner.deadline is not None else 0
-    rounds = [[(c, p) for p in range(early)] for c in indices] if early else []
-    rounds += [[(c, p) for c in indices] for p in range(early, n_pairs)]
+    rounds = [[(c, p) for p in range(MIN_PAIRS)] for c in indices]
+    rounds += [[(c, p) for c in indices] for p in range(MIN_PAIRS, n_pairs)]
     for number, work in enumerate(rounds):
         missing = [item for item in work if pair_name(*item) not in runner.store]
         if len(missing) < len(work):
             progress.advance(len(work) - len(missing))
         # The first pairs are begun in any case: their deadline ends them.
-        if missing and number >= len(indices) * bool(early) and not clock.allows():
+        if missing and number >= len(indices) and not clock.allows():
             return
         for item in missing:
             if runner.stopped:

@@ -16,7 +16,7 @@ from replearn.auditing._design import AuditDesign
 from replearn.auditing._explanation import ExplanationRuns
 from replearn.auditing._judgement import MAX_PRICE, Judgement, judge
 from replearn.auditing._sources import SourceResult
-from replearn.auditing._statistics import Estimate, mean_limits, row_limits
+from replearn.auditing._statistics import DELTA, Estimate, mean_limits, row_limits
 from replearn.auditing._time import TimeResult
 
 Floats = NDArray[np.float64]
@@ -115,7 +115,7 @@ class Measurement:
     rho: float
     pairs_wanted: int
     wall_seconds: float
-    delta: float = 0.05
+    delta: float = DELTA
     tolerance: float | None = None
     threshold: str = ""
     max_price: float = MAX_PRICE

@@ -251,8 +251,12 @@ class Runner:
         progress: Progress,
         *,
         n_jobs: int | None = None,
+        so_far: Callable[[str], str] | None = None,
     ) -> None:
-        """Run named jobs; ``n_jobs`` if other than usual."""
+        """Run named jobs; ``n_jobs`` if other than usual.
+
+        ``so_far`` takes the name of a finished one, and says what is known by then.
+        """
         workers = self.n_jobs if n_jobs is None else n_jobs
         options: dict[str, Any] = {"return_as": "generator_unordered", "pre_dispatch": "n_jobs"}
         try:
@@ -261,6 +265,8 @@ class Runner:
                     self.stopped = TIME
                 else:
                     self.store.put(name, outcome)
+                    if so_far is not None and self.verbose >= 0:
+                        progress.note = so_far(name) or progress.note
                     progress.advance()
         except KeyboardInterrupt:
             if not self.keep_interrupted:
