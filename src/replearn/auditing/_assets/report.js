@@ -303,7 +303,8 @@
   /* A line with limits for each series of points: [x, estimate, words]. */
   function drawCurves(id, options, curves) {
     const top = 1.08 * Math.max(0.002, ...curves.flatMap(([, points]) => points.map(([, e]) => e.upper)));
-    const plot = frame(id, { y: [0, top], height: 300, yLabel: "predictions that change", ...options });
+    const legend = 16 * curves.length, height = 300 + legend;  // names above the lines
+    const plot = frame(id, { y: [0, (top * (height - 56)) / (height - 56 - legend)], height, yLabel: "predictions that change", ...options });
     curves.forEach(([i, points, name], k) => {
       const g = group(plot.svg, i);
       g.append(element("text", { class: "in-series", x: plot.area.left + 8, y: plot.area.top + 14 + 16 * k }, name));
