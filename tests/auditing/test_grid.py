@@ -7,6 +7,7 @@ from sklearn.datasets import make_classification
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn.auditing import audit
@@ -31,6 +32,11 @@ def test_every_setting_is_a_contender():
         TREE, X, Y, param_grid={"max_depth": [1]}, contenders=["baseline", "bagging"], **OPTIONS
     )
     assert [c.name for c in together.contenders][2:] == ["max_depth=1"]
+
+
+def test_other_contenders_are_not_missed():
+    found = audit(LinearSVC(), X, Y, param_grid={"C": [0.1]}, **OPTIONS)
+    assert found.cut_short == ()
 
 
 def test_limits_of_settings_hold_at_once():

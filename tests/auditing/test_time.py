@@ -150,6 +150,14 @@ def test_trainings_are_kept_in_the_folder(tmp_path, interrupt_after):
     assert again.to_json(timings=False) == whole.to_json(timings=False)
 
 
+def test_what_had_no_time_is_named(interrupt_after):
+    interrupt_after(5)
+    options = {**OPTIONS, "on_interrupt": "return"}
+    result = audit(GaussianNB(), X, Y, time=np.arange(N), **options)
+    assert result.in_time_order is None
+    assert "retraining in time order was not measured: it was interrupted" in result.cut_short
+
+
 @pytest.mark.long
 def test_noise_is_called_drift_at_most_once_in_twenty():
     """Exact level, whatever the estimator: 1 / 20 (false-alarm rate of the test below 1e-8)."""

@@ -49,7 +49,14 @@ from replearn.auditing._runs import (
 )
 from replearn.auditing._sources import measure_sources
 from replearn.auditing._statistics import DELTA, mean_limits
-from replearn.auditing._time import N_SHUFFLES, SLIDING, TimeDesign, make_time_design, measure_time
+from replearn.auditing._time import (
+    N_SHUFFLES,
+    SLIDING,
+    TimeDesign,
+    TimeResult,
+    make_time_design,
+    measure_time,
+)
 from replearn.execution import Progress, context
 from replearn.learners import (
     DecisionThresholdClassifier,
@@ -182,8 +189,8 @@ def audit(  # noqa: PLR0913
     sources : bool, default=None
         Whether to measure where changes come from: the baseline is repeated on the same rows with
         another seed, another order of the rows, another order of the columns, and two threads. The
-        number of repetitions follows from ``n_pairs`` and the number of contenders, and adds at
-        most a fifth of their trainings. None: unless there is a time budget.
+        number of repetitions follows from ``n_pairs`` and the number of contenders: at most a fifth
+        of their trainings, but five of each. None: unless there is a time budget.
     shared_key : str, bytes, int or SharedKey, default=0
         Draws the rows, fills seeds that were left open (both runs of a pair get the same), and is
         the key of the default contenders that need one.
@@ -261,7 +268,8 @@ def audit(  # noqa: PLR0913
         not_measured=_not_measured(finished, task, wanted),
         cut_short=(
             *_cut_short(finished, task, wanted, runner),
-            *missing_kinds(estimator, contenders, setting),
+            *_not_begun(runner, wants_sources and not by_source, windows, in_time_order),
+            *missing_kinds(estimator, contenders or param_grid, setting),
         ),
         interrupted=runner.stopped == INTERRUPTED,
         design=dataclasses.replace(task.design, n_pairs=len(finished.pairs)),
@@ -271,7 +279,7 @@ def audit(  # noqa: PLR0913
 
 
 def _announce(task: Task, windows: TimeDesign | None, verbose: int) -> None:
-    """Say beforehand how many trainings that was requested takes which is not usual."""
+    """Say beforehand how many trainings shares of new rows and time order take."""
     design = task.design
     lines = []
     if design.other_shares:
@@ -424,7 +432,7 @@ def _cut_short(finished: Finished, task: Task, wanted: Task, runner: Runner) -> 
     if n_done < full.n_pairs:
         yield f"{n_done} of {full.n_pairs} pairs were run: {runner.stopped}"
     elif runner.stopped:
-        yield f"not everything beside the pairs was run: {runner.stopped}"
+        yield f"not everything was run beside the pairs: {runner.stopped}"
     if size < full.train_size:
         yield (
             f"to keep the time budget each training saw {size:,} of {full.train_size:,} "
@@ -436,6 +444,16 @@ def _cut_short(finished: Finished, task: Task, wanted: Task, runner: Runner) -> 
     n_used = len(wanted.rows.used)
     if n_used < full.n_rows:
         yield f"{n_used:,} of {full.n_rows:,} rows of the file were used, as requested"
+
+
+def _not_begun(
+    runner: Runner, no_sources: bool, windows: TimeDesign | None, in_time_order: TimeResult | None
+) -> Iterator[str]:
+    """Name what was requested beside the pairs, and had no time."""
+    if runner.stopped and no_sources:
+        yield f"where changes come from was not measured: {runner.stopped}"
+    if runner.stopped and windows is not None and in_time_order is None:
+        yield f"retraining in time order was not measured: {runner.stopped}"
 
 
 def _not_measured(finished: Finished, task: Task, wanted: Task) -> tuple[str, ...]:

@@ -372,7 +372,7 @@ def default_kinds(estimator: Any) -> tuple[str, ...]:
     return tuple(kind for kind in DEFAULT_KINDS if kind not in NEED_PROBABILITIES)
 
 
-def missing_kinds(estimator: Any, names: Sequence[str] | None, setting: Setting) -> list[str]:
+def missing_kinds(estimator: Any, names: Any, setting: Setting) -> list[str]:
     """Say which default contenders cannot be made from a classifier; empty if all can."""
     if names is not None or isinstance(estimator, Mapping) or setting.tolerance is not None:
         return []
