@@ -50,7 +50,7 @@ test-statistical: $(VENV)/.dev ## run the long suite that tests the theorems
 test-long: $(VENV)/.dev ## theorems, adversaries, faults, fuzz and load: under an hour on two cores
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q -m 'statistical or long'
 	@$(BIN)/python tools/mutations.py --workers $(WORKERS)
-	@$(BIN)/python -m tests.trust.table
+	@$(BIN)/python -m tests.adversarial.trust.table
 
 # Environments of their own: the declared lower bounds, and whatever is newest today.
 TESTERS := pytest pytest-randomly pytest-xdist hypothesis siphash24 pyarrow

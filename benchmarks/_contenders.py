@@ -185,7 +185,7 @@ CONTENDERS: dict[str, Contender] = {
     "bagging5": bagging_few,
     "baggingT": bagging_many,
 }
-CONSTANT, PLAIN_MEAN = "constant answer", "mean of blocks, no thresholds"
+CONSTANT, PLAIN_MEAN = "single class", "mean of blocks, no thresholds"
 ROWS = (
     "single fit",
     CONSTANT,

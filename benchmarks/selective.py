@@ -5,9 +5,9 @@
 A selective ensemble (Black, Leino and Fredrikson, ICLR 2022) trains some models on resamples and
 answers with their majority where a two-sided binomial test rejects a fair coin, else it abstains.
 The learners of this library abstain where the estimated flip probability is too large; the limit is
-set so that as many test rows are left unanswered, in each run. Two halves of a file, one key: what
-is told is how often two runs both answer, and differently; how often only one of them answers; and
-the accuracy of what is answered.
+set so that as many test rows are left without a prediction, in each run. Two halves of a file, one
+key: what is measured is how often two runs both predict, and differently; how often only one of
+them predicts; and the accuracy of what is predicted.
 """
 
 import os
@@ -35,10 +35,10 @@ ABSTAINED = -1
 HEADER = (
     "file, learner",
     "contender",
-    "unanswered",
-    "both answer, differently",
-    "only one answers",
-    "accuracy of answers",
+    "abstained",
+    "both predict, differently",
+    "only one predicts",
+    "accuracy of the rest",
 )
 
 

@@ -43,7 +43,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
-    "ignore_pattern": r"(^|[/\\])_",
+    "ignore_pattern": r"(^|[/\\])(_|mlflow_gate|monthly_credit)",  # shown by guides
     "download_all_examples": False,
     "show_memory": False,
     "abort_on_example_error": True,
@@ -86,7 +86,20 @@ PACKAGES = {
 """Packages with a reference page: what `__all__` names is on it."""
 
 # By name: `True` means the pages of the last build, and a new package would come one build late.
-autosummary_generate = [f"api/{package}.rst" for package in PACKAGES]
+autosummary_generate = [f"api/{package}.rst" for package in PACKAGES]  # not of the index
+
+INDEX = """API reference
+=============
+
+Every public name with one line; names that are not listed are not public.
+
+.. toctree::
+   :hidden:
+   :glob:
+
+   replearn*
+
+"""
 
 MORE_THEORY = {
     "DecisionThresholdClassifier": ("decision-threshold",),
@@ -103,8 +116,9 @@ MORE_THEORY = {
 def reference_pages(app: object) -> None:
     """Write one page of the API reference per package, from its `__all__`; drop what is gone."""
     folder = Path(__file__).parent / "api"
-    wanted = {f"{package}.rst" for package in PACKAGES}
+    wanted = {"index.rst", *(f"{package}.rst" for package in PACKAGES)}
     seen: set[str] = {"__version__"}  # what `replearn` itself exports stands there only
+    index = [INDEX]
     for package, title in PACKAGES.items():
         names = [name for name in importlib.import_module(package).__all__ if name not in seen]
         seen |= set(names) if package == "replearn" else set()
@@ -115,14 +129,22 @@ def reference_pages(app: object) -> None:
             ".. autosummary::",
             "   :toctree: generated/",
         ]
-        text = "\n".join([*lines, "", *(f"   {name}" for name in names), ""])
-        page = folder / f"{package}.rst"
+        listed = ["", *(f"   {name}" for name in names), ""]
+        write_if_changed(folder / f"{package}.rst", "\n".join([*lines, *listed]))
         wanted |= {f"{package}.{name}.rst" for name in names}
-        if not page.exists() or page.read_text(encoding="utf-8") != text:
-            page.write_text(text, encoding="utf-8")
+        heading = f":doc:`{package} <{package}>`: {title}"
+        index += [heading, "-" * len(heading), ""]
+        index += [f".. currentmodule:: {package}", "", ".. autosummary::", *listed]
+    write_if_changed(folder / "index.rst", "\n".join(index))
     for page in [*folder.glob("*.rst"), *(folder / "generated").glob("*.rst")]:
         if page.name not in wanted:
             page.unlink()
+
+
+def write_if_changed(page: Path, text: str) -> None:
+    """Write a page; one that stays as it was is not built again."""
+    if not page.exists() or page.read_text(encoding="utf-8") != text:
+        page.write_text(text, encoding="utf-8")
 
 
 def theory_of(value: object) -> list[str]:

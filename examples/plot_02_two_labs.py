@@ -8,6 +8,7 @@ no patient, and compare certificates at the end.
 
 # %%
 # The protocol is written before anybody has data.
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
@@ -35,7 +36,7 @@ hospitals = [
 ]
 
 # %%
-# Do both runs belong together? `comparable` answers yes, no, or unknown, with reasons.
+# Do both runs belong together? `comparable` says yes, no, or unknown, with reasons.
 comparison = hospitals[0].certificate_.comparable(hospitals[1].certificate_)
 print(comparison)
 
@@ -43,6 +44,18 @@ print(comparison)
 # And do they agree?
 first, second = (model.predict(patients) for model in hospitals)
 truth = y.iloc[rows[468:]].to_numpy()
-print(f"same answer for {np.mean(first == second):.1%} of {len(patients)} new patients")
+print(f"same prediction for {np.mean(first == second):.1%} of {len(patients)} new patients")
 print(f"accuracy {np.mean(first == truth):.1%} and {np.mean(second == truth):.1%}")
-print(f"the commonest answer alone: {max(np.mean(truth), 1 - np.mean(truth)):.1%}")
+print(f"always the most frequent class: {max(np.mean(truth), 1 - np.mean(truth)):.1%}")
+
+# %%
+# Each patient is a dot: the vote shares of the two hospitals differ a little, and both compare
+# them with the same threshold of that patient.
+shares = [model.explain(patients).score for model in hospitals]
+same = first == second
+fig, ax = plt.subplots(figsize=(4.5, 4.2))
+ax.scatter(shares[0][same], shares[1][same], s=18, alpha=0.6, label="same prediction")
+ax.scatter(shares[0][~same], shares[1][~same], s=36, color="C3", label="different")
+ax.set(xlabel="vote share, first hospital", ylabel="vote share, second hospital")
+ax.legend()
+fig.tight_layout()

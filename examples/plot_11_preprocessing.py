@@ -10,6 +10,7 @@ refuses to certify.
 # %%
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
 from _flights import NUMBERS, load_flights
 from sklearn.linear_model import LogisticRegression
@@ -40,15 +41,22 @@ print(
 
 # %%
 # Wrong: each lab scales first.
-answers = []
+predictions = []
 for part in parts:
     scaler = StandardScaler().fit(X[part])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = wrap(LogisticRegression()).fit(scaler.transform(X[part]), y[part])
-    answers.append(model.predict(scaler.transform(X[new])))
+    predictions.append(model.predict(scaler.transform(X[new])))
 print(
-    f"outside: flips {np.mean(answers[0] != answers[1]):.1%}, "
+    f"outside: flips {np.mean(predictions[0] != predictions[1]):.1%}, "
     f"certified: {model.certificate_.certified}"
 )
 print(caught[0].message)
+
+# %%
+flips = [np.mean(first != second), np.mean(predictions[0] != predictions[1])]
+fig, ax = plt.subplots(figsize=(5, 2.6))
+ax.barh(["scaler outside", "scaler inside"], [100 * flips[1], 100 * flips[0]], color=["C3", "C0"])
+ax.set(xlabel="predictions that differ between two labs (%)")
+fig.tight_layout()

@@ -16,6 +16,7 @@ PAGES = sorted(ROOT.glob("docs/**/*.md"))
 WITH_CODE = [
     ROOT / "docs" / "index.md",
     *(page for page in sorted(ROOT.glob("docs/guide/*.md")) if page.stem != "index"),
+    *(page for page in sorted(ROOT.glob("docs/reference/*.md")) if "```py" in page.read_text()),
 ]
 EXAMPLES = sorted(ROOT.glob("examples/plot_*.py"))
 ALL_PAGES = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "tests" / "README.md"]
@@ -62,7 +63,7 @@ def test_the_credit_page_is_the_credit_example():
 
 
 def test_the_list_of_environment_variables_is_complete():
-    page = (ROOT / "docs" / "guide" / "command-line.md").read_text()
+    page = (ROOT / "docs" / "reference" / "messages.md").read_text()
     table = page.partition("## Environment variables")[2]
     listed = re.findall(r"^\| `(\w+)` \|", table, flags=re.M)
     sources = [path.read_text() for path in sorted((ROOT / "src").rglob("*.py"))]

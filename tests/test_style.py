@@ -2,11 +2,30 @@
 
 import ast
 
+from tools import test_map
 from tools.package_imports import inner_imports
 from tools.packed_assignments import ROOT, exchanges, packed
-from tools.vocabulary import identifier_words, is_allowed, uses
+from tools.vocabulary import identifier_words, is_allowed, pages, uses, uses_on_page
 
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
+
+
+def test_every_module_has_tests_that_the_rule_finds():
+    importing = test_map.importers()
+    untested = [
+        name
+        for name in test_map.modules()
+        if not test_map.own_tests(name) and not test_map.other_tests(name, importing)
+    ]
+    assert untested == []
+
+
+def test_topics_of_a_longer_name_belong_to_that_module():
+    names = {path.name for path in test_map.own_tests("replearn.learners.incumbent")}
+    assert "test_incumbent.py" in names
+    assert "test_incumbent_chain.py" not in names
+    names = {path.name for path in test_map.own_tests("replearn.bounds.flips")}
+    assert {"test_flips.py", "test_flips_runs.py"} <= names
 
 
 def test_packages_are_imported_not_their_modules():
@@ -48,3 +67,14 @@ def test_words_of_identifiers():
     assert identifier_words("MOST_ROWS") == ["most"]
     assert identifier_words("most_rows") == []
     assert identifier_words("predict_labels") == []
+
+
+def test_pages_use_the_same_words():
+    assert [use for page in pages() for use in uses_on_page(page)] == []
+
+
+def test_words_on_pages_are_found_outside_code(monkeypatch, tmp_path):
+    monkeypatch.setattr("tools.vocabulary.ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text("`ask` here,\n```\nask\n```\nand [ask](ask.md) there.")
+    assert [(use.line, use.word) for use in uses_on_page(page)] == [(5, "ask")]

@@ -22,14 +22,14 @@ class Mutation(NamedTuple):
             raise AnchorError(f"mutation {self.name!r}: {error}") from None
 
 
-ENUMERATED = "tests/trust/test_enumeration.py"
-SEPARATE = "tests/trust/test_separate_keys.py"
+ENUMERATED = "tests/adversarial/trust/test_enumeration.py"
+SEPARATE = "tests/adversarial/trust/test_separate_keys.py"
 SURPLUS = (
-    "tests/statistical/test_surplus.py::"
+    "tests/adversarial/statistical/test_surplus.py::"
     "test_labs_choose_independently_if_their_numbers_of_rows_differ_and_alike_if_not"
 )
-TWINS = "tests/trust/test_twins.py"
-ATTACK = "tests/trust/test_adversary.py::test_a_short_search_breaks_nothing"
+TWINS = "tests/adversarial/trust/test_twins.py"
+ATTACK = "tests/adversarial/trust/test_adversary.py::test_a_short_search_breaks_nothing"
 FITTED = f"{ENUMERATED}::test_fitted_learners_vote_as_enumerated"
 BLOCKS = f"{ENUMERATED}::test_library_blocks_are_among_those_enumerated"
 

@@ -62,13 +62,13 @@ STOPPING = [
         "votes stop although the missing ones could decide",
         "replearn.learners.vote.ThresholdRule.votes_until_decided",
         change("votes + n_missing", "votes + n_missing // 2"),
-        "tests/learners/test_stop_when_decided.py::test_decided_is_what_no_completion_changes",
+        "tests/learners/test_vote_stops_when_decided.py::test_decided_is_what_no_completion_changes",
     ),
     _m(
         "votes of the last blocks forgotten",
         "replearn.execution.voting.BlockEnsemble.votes_until_decided",
         change("is_decided(C, R, n_missing)", "is_decided(C, R, 0)"),
-        "tests/learners/test_stop_when_decided.py::test_predictions_are_those_of_all_votes",
+        "tests/learners/test_vote_stops_when_decided.py::test_predictions_are_those_of_all_votes",
     ),
 ]
 
@@ -162,7 +162,7 @@ KEYS = [
         "whole models share the key of the blocks",
         "replearn.learners.key_of_blocks",
         condition('P.task == "pointwise"', "P.task"),
-        "tests/trust/test_separate_keys.py::"
+        "tests/adversarial/trust/test_separate_keys.py::"
         "test_a_promise_about_whole_models_has_seeds_of_its_own_for_each_sample",
     ),
     _m(
@@ -218,7 +218,7 @@ KEYS = [
         "rows held out alike in both samples",
         "replearn.learners.held_out",
         change("sample_order(K, X, Y)", "K.order(X, Y)"),
-        "tests/trust/test_separate_keys.py::test_rows_that_choose_are_drawn_anew_for_each_sample",
+        "tests/adversarial/trust/test_separate_keys.py::test_rows_that_choose_are_drawn_anew_for_each_sample",
     ),
     _m(
         "grid of a regression not keyed by the point",
@@ -292,7 +292,7 @@ RULES = [
         "heavy stage removed",
         "replearn.learners.heavy_points",
         condition("D.heavy is None", "D.n"),
-        "tests/heavy/test_heavy_stage.py::test_on_exactly_when_alpha_is_given",
+        "tests/heavy/test_stage.py::test_on_exactly_when_alpha_is_given",
     ),
     _m(
         "all labels of a heavy point in use",
@@ -304,7 +304,7 @@ RULES = [
         "labels and membership share a threshold",
         "replearn.heavy.label_points",
         change('K.child("heavy label")', 'K.child("membership")'),
-        "tests/trust/test_separate_keys.py::"
+        "tests/adversarial/trust/test_separate_keys.py::"
         "test_labels_of_heavy_points_have_thresholds_of_their_own",
     ),
     _m(

@@ -140,12 +140,12 @@ AUDIT = [
         "audit: bagging without the thresholds of its models",
         "replearn.auditing._contenders.SmallBagging.predict",
         condition("len(A) < len(B)", "True"),
-        "tests/auditing/test_threshold.py::test_bagging_takes_the_thresholds_of_its_models",
+        "tests/auditing/test_audit_threshold.py::test_bagging_takes_the_thresholds_of_its_models",
     ),
     _m(
         "audit: rows are drawn by their position",
         "replearn.cli.audit._drawn",
         body("return list(range(n_rows))"),
-        "tests/cli/test_hurry.py::test_the_order_of_the_file_does_not_matter",
+        "tests/cli/test_audit_time_budget.py::test_the_order_of_the_file_does_not_matter",
     ),
 ]

@@ -46,13 +46,13 @@ BINDING = [
         "leaf sizes that a user set are overwritten",
         "replearn.binding.adapted_to_blocks",
         condition("N is None or P[N] != D", "N is None"),
-        "tests/learners/test_small_blocks.py::test_what_was_set_and_what_has_no_leaves_stays",
+        "tests/learners/test_planning_small_blocks.py::test_what_was_set_and_what_has_no_leaves_stays",
     ),
     _m(
         "the plan's choice to keep leaf sizes is ignored",
         "replearn.learners.base_for_blocks",
         condition('P.unit != "rows" or P.vote_design.small_blocks == "keep"', 'P.unit != "rows"'),
-        "tests/learners/test_small_blocks.py::test_the_plan_carries_the_choice",
+        "tests/learners/test_planning_small_blocks.py::test_the_plan_carries_the_choice",
     ),
     _m(
         "votes compared without a union over the rows",
@@ -155,7 +155,7 @@ BINDING = [
         "binding: D8 versions are not compared",
         "replearn.guarantees._compare_estimators",
         change("{N for N in A.versions if N in B.versions}", "set()"),
-        "tests/guarantees/test_identity.py::test_what_differs_decides_the_answer",
+        "tests/guarantees/test_comparison.py::test_what_differs_decides_the_answer",
     ),
     _m(
         "binding: D8 a column that numbers the rows is not found",
@@ -197,7 +197,7 @@ BINDING = [
         "binding: G3 windows are promised for any number of runs",
         "replearn.guarantees.votes._assumptions",
         condition("P and R.runs == 2 and H", "P and H"),
-        "tests/statistical/test_rolling_windows.py::"
+        "tests/adversarial/statistical/test_rolling_windows.py::"
         "test_what_is_not_proved_is_not_on_the_certificate",
     ),
     _m(
@@ -355,13 +355,13 @@ BINDING = [
         "binding: E6 rounded rows are scored in silence",
         "replearn.learners.inputs.keyed_points",
         change("_warn_if_rounded(A, B)", "None"),
-        "tests/learners/test_rounded.py::test_rounded_rows_are_warned_about",
+        "tests/learners/test_inputs_rounded.py::test_rounded_rows_are_warned_about",
     ),
     _m(
         "binding: E6 rounded training rows are taken for unrounded ones",
         "replearn.learners.inputs",
         change("C['steps'].get(SHORT) == 0 and R", "R"),
-        "tests/learners/test_rounded.py::test_rounded_training_rows_allow_rounded_ones",
+        "tests/learners/test_inputs_rounded.py::test_rounded_training_rows_allow_rounded_ones",
     ),
     _m(
         "binding: E7 ids of probes are not compared",

@@ -44,7 +44,7 @@ BOUNDS = [
         "a one-sided sign test",
         "replearn.bounds.sign_test.sign_test",
         change("2.0 * T * (1.0 + 1e-12)", "T * (1.0 + 1e-12)"),
-        "tests/trust/test_adversary.py::test_a_short_search_breaks_nothing"
+        "tests/adversarial/trust/test_adversary.py::test_a_short_search_breaks_nothing"
         "[votes alike (false alarm)]",
     ),
     _m(
@@ -99,19 +99,19 @@ BOUNDS = [
         "many runs certified like two",
         "replearn.bounds.not_all_equal",
         change("1.0 - P**R - (1.0 - P) ** R", "2.0 * P * (1.0 - P)"),
-        "tests/bounds/test_runs.py::test_all_combinations_of_votes_of_a_tiny_case",
+        "tests/bounds/test_flips_runs.py::test_all_combinations_of_votes_of_a_tiny_case",
     ),
     _m(
         "training rows without their step",
         "replearn.bounds.training_row_bound",
         change("runs_bound(L, R, V) + T * L.largest_step", "runs_bound(L, R, V)"),
-        "tests/bounds/test_training_rows.py::test_a_memoriser_stays_within_the_bound",
+        "tests/bounds/test_flips_training_rows.py::test_a_memoriser_stays_within_the_bound",
     ),
     _m(
         "repeated training rows counted once",
         "replearn.bounds.training_row_bound",
         change("2.0 * runs_bound(L, R, V)", "runs_bound(L, R, V)"),
-        "tests/bounds/test_training_rows.py::test_the_parts_of_the_bound",
+        "tests/bounds/test_flips_training_rows.py::test_the_parts_of_the_bound",
     ),
     _m(
         "sigma halved",
@@ -153,7 +153,7 @@ BOUNDS = [
         "whole set: half of the bound",
         "replearn.bounds.set_flip_bound",
         change("3.0 * math.sqrt(V)", "1.5 * math.sqrt(V)"),
-        "tests/trust/test_adversary.py::test_whole_sets_come_near_their_bound",
+        "tests/adversarial/trust/test_adversary.py::test_whole_sets_come_near_their_bound",
     ),
     _m(
         "selection: half of the deviation",
@@ -174,7 +174,7 @@ BOUNDS = [
             "selection_flip_bound_sampled(S, H, N, drift=D)",
             "selection_flip_bound_sampled(S, H, N)",
         ),
-        "tests/trust/test_adversary.py::test_a_search_by_folds_pays_for_drift",
+        "tests/adversarial/trust/test_adversary.py::test_a_search_by_folds_pays_for_drift",
     ),
     _m(
         "coins: half of the slope",
@@ -224,7 +224,7 @@ BOUNDS = [
         "light points deviate half as much",
         "replearn.bounds.light_point_slack",
         change("M * L / 2.0", "M * L / 8.0"),
-        "tests/bounds/test_light.py::test_tail_and_slack_are_inverse",
+        "tests/bounds/test_accuracy_light_points.py::test_tail_and_slack_are_inverse",
     ),
     _m(
         "order and margin without the logarithm",
@@ -281,19 +281,19 @@ CERTIFICATES = [
         "failed conditions are ignored",
         "replearn.guarantees.Certificate._of",
         change("C.certified and not I.failed_conditions", "C.certified"),
-        "tests/guarantees/test_identity.py::test_every_item_survives_json",
+        "tests/guarantees/test_comparison.py::test_every_item_survives_json",
     ),
     _m(
         "everything is comparable",
         "replearn.guarantees.Comparison.comparable",
         body('return "yes"'),
-        "tests/guarantees/test_identity.py::test_what_differs_decides_the_answer",
+        "tests/guarantees/test_comparison.py::test_what_differs_decides_the_answer",
     ),
     _m(
         "unknown counts as yes",
         "replearn.guarantees.Comparison.comparable",
         change('"unknown" if U else "yes"', '"yes"'),
-        "tests/guarantees/test_identity.py::test_what_differs_decides_the_answer",
+        "tests/guarantees/test_comparison.py::test_what_differs_decides_the_answer",
     ),
     _m(
         "runs with other keys are comparable",

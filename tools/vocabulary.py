@@ -1,9 +1,9 @@
-"""List words that the project does not use, in identifiers and in text of the source.
+"""List words that the project does not use, in identifiers and text of the source and on pages.
 
-``python tools/vocabulary.py [--count] [PATH ...]``. One concept has one name, and the name is the
-one that users of scikit-learn know. Words of a data format (labels of keys, names of fields that
-are written to files) are data and stay. Exits with 1 if a word is left that has no reason in
-`ALLOWED`.
+``python tools/vocabulary.py [--count] [PATH ...]``, where paths are those of sources. One concept
+has one name, and the name is the one that users of scikit-learn know. Words of a data format
+(labels of keys, names of fields that are written to files) are data and stay. Exits with 1 if a
+word is left that has no reason in `ALLOWED`.
 """
 
 from __future__ import annotations
@@ -53,6 +53,13 @@ WORDS = {
 }
 """Words that are not used, with what to write instead."""
 
+PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "tests/README.md", "benchmarks/README.md")
+THEORY = ("docs/theory", "docs/lab", "docs/paper-map.md", "docs/_build", "docs/gallery")
+"""Pages in the words of the theory (a learner, a member), and what is built from others."""
+
+IN_SOURCE_ONLY = frozenset({"place", "places", "member", "members", "door", "doors"})
+"""Ordinary words, which a page may use in their ordinary sense."""
+
 CONSTANTS_ONLY = frozenset({"least", "fewest", "most"})
 
 ALLOWED = {
@@ -99,6 +106,26 @@ def uses(path: Path) -> Iterator[Use]:
             yield from _in_text(name, node.lineno, node.value)
 
 
+def pages() -> list[Path]:
+    """Return the pages of the documentation that are written for users."""
+    found = [ROOT / name for name in PAGES] + sorted((ROOT / "docs").rglob("*.md"))
+    return [p for p in found if not str(p.relative_to(ROOT)).startswith(THEORY)]
+
+
+def uses_on_page(path: Path) -> Iterator[Use]:
+    """Yield the uses in the text of a page; code and addresses of links are left out."""
+    text = re.sub(r"```.*?```", _as_blank_lines, path.read_text("utf-8"), flags=re.S)
+    text = re.sub(r"`[^`]*`", _as_blank_lines, text)
+    for number, line in enumerate(text.splitlines(), start=1):
+        for use in _in_text(str(path.relative_to(ROOT)), number, re.sub(r"\]\([^)]*\)", "]", line)):
+            if use.word not in IN_SOURCE_ONLY:
+                yield use
+
+
+def _as_blank_lines(code: re.Match[str]) -> str:
+    return "\n" * code.group().count("\n")
+
+
 def identifier_words(identifier: str) -> list[str]:
     """Return the words of an identifier that are not used.
 
@@ -137,6 +164,7 @@ def main() -> int:
         for file in (sorted((ROOT / path).rglob("*.py")) or [ROOT / path])
     ]
     found = [use for file in files for use in uses(file) if not is_allowed(use)]
+    found += [use for page in pages() for use in uses_on_page(page)]
     if args.count:
         for word, count in Counter(use.word for use in found).most_common():
             print(f"{count:5} {word} (write {WORDS[word]})")

@@ -42,7 +42,7 @@ def test_labs_that_encode_alike():
     (one, two), probes = two_labs(lambda X: lambda Z: Z)
     without = one.comparable(two)
     assert (without.comparable, len(without.unverified_conditions)) == ("yes", 1)
-    assert "column 'age', 'income': a probe tells" in str(without)
+    assert "provided both labs prepared columns 'age', 'income' in the same way" in str(without)
     with_probe = one.comparable(two, probes=probes)
     assert (with_probe.comparable, with_probe.unverified_conditions) == ("yes", ())
     assert str(with_probe) == "comparable: the promise is about this pair of runs"

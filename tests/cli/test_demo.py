@@ -14,6 +14,8 @@ from replearn.auditing import audit
 def small(monkeypatch):
     for name, value in {
         "ROWS_PER_LAB": 900,
+        "ROWS_PER_MONTH": 300,
+        "MONTHS": 3,
         "NEW_FLIGHTS": 400,
         "SHOWN_FLIGHTS": 200,
     }.items():
@@ -32,14 +34,22 @@ def test_the_whole_demo(small, call, tmp_path):
     picture, report = tmp_path / "flips.svg", tmp_path / "report.html"
     code, out, _ = call("demo", "--picture", picture, "--report", report)
     assert code == 0
-    assert "Two labs draw 900 of 327,346" in out
+    assert "Two labs, 900 flights each, one key" in out
+    assert "One team, 3 retrainings, 300 new flights each" in out
+    assert "certified: a flight differs with probability at most 0.1," in out
+    assert str(report) in out
+    assert report.exists()
+    assert len(re.findall(r"(\d+) \(\d+\.\d%\)", out)) == 4
+    assert len(out.splitlines()) <= 24  # one screen
+    assert picture.read_text().startswith("<?xml")
+
+
+def test_details_explain_flights_and_the_certificate(small, call):
+    code, out, _ = call("demo", "--no-report", "--details")
+    assert code == 0
     assert out.count("lab A: ") == out.count("lab B: ") == 3
     assert "verdict          certified" in out
     assert "Lab B's certificate: comparable" in out
-    assert str(report) in out
-    assert report.exists()
-    assert len(re.findall(r"(\d+) \(\d+\.\d%\)", out)) == 2
-    assert picture.read_text().startswith("<?xml")
 
 
 def test_the_numbers_are_those_of_the_predictions():
@@ -47,6 +57,13 @@ def test_the_numbers_are_those_of_the_predictions():
     found = demo.FittedLabs("x", [], predictions, truth)
     assert found.flipped.tolist() == [False, True, False, False]
     assert found.accuracies.tolist() == [0.75, 1.0]
+
+
+def test_changes_are_counted_from_one_month_to_the_next():
+    predictions = np.array([list("aabb"), list("abbb"), list("abba")])
+    found = demo.Retrained("x", predictions, np.array(list("abbb")))
+    assert found.changes.tolist() == [1, 1]
+    assert found.accuracies.tolist() == [0.75, 1.0, 0.75]
 
 
 def test_the_picture_is_the_same_twice_and_shows_every_flip(tmp_path):

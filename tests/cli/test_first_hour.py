@@ -141,3 +141,18 @@ def test_plain_explanations(call, loans, model):
     against = [row for row in rows if float(row["model_share"]) < 0.5]
     assert all("close cases are decided by lot" in row["why"] for row in against)
     assert sum("decided by lot" in row["why"] for row in rows) == len(against)
+
+
+def test_plain_explanations_name_features_compared_with_other_cases(call, loans, model, tmp_path):
+    path, _ = model
+    few = tmp_path / "few.csv"
+    few.write_text("".join((loans / "loans.csv").read_text().splitlines(keepends=True)[:6]))
+    base = ("predict", path, few, "--key-file", loans / "key.txt")
+    reference = ("--reference", loans / "loans.csv")
+    rows = rows_of(call(*base, "--explain", "plain", *reference)[1])
+    assert all("compared with 100 other cases" in row["why"] for row in rows)
+    assert any("What spoke most for it" in row["why"] for row in rows)
+    assert {"for", "against"} <= set(rows[0])
+    code, _, err = call(*base, *reference)
+    assert code == 2
+    assert "--reference requires --explain plain" in err

@@ -57,7 +57,7 @@ def test_exit_code_and_nothing_but_json_on_standard_output(home, command):
 
 @pytest.mark.long
 def test_a_gate_that_fails_in_a_process(shop, tmp_path):
-    """In this process: tests/cli/test_audit_command.py."""
+    """In this process: tests/cli/test_audit.py."""
     lines = (shop / "a.csv").read_text().splitlines()
     (tmp_path / "few.csv").write_text("\n".join(lines[:200]))
     base = ("few.csv", "--target", "churn", "--pairs", 2, "--drop", "comment", "--jobs", 1)

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 import replearn
-from replearn import PointwiseReplicableClassifier, SharedKey
+from replearn import IncumbentClassifier, PointwiseReplicableClassifier, SharedKey
 from replearn.persistence import ModelFileError
 
 mlflow = pytest.importorskip("mlflow")
@@ -25,6 +25,7 @@ from replearn.integrations.mlflow import (  # noqa: E402
     TRUSTED_TYPES_VARIABLE,
     flip_metric,
     log_model,
+    registered_model,
 )
 
 X, Y = make_classification(3000, n_informative=4, flip_y=0.1, random_state=0)
@@ -152,6 +153,25 @@ def test_a_gate_on_flips(logged, monkeypatch, limit, passes):
     else:
         with pytest.raises(ModelValidationFailedException):
             mlflow.validate_evaluation_results(thresholds, result)
+
+
+def test_the_champion_of_the_registry_is_the_incumbent(store):
+    """Three months in a real registry: each model is trained with the registered one."""
+    months = [slice(0, 800), slice(800, 1600), slice(1600, 2400)]
+    alone = None
+    client = mlflow.MlflowClient()
+    for month, rows in enumerate(months):
+        registered = registered_model("models:/monthly@champion") if month else None
+        model = IncumbentClassifier(LogisticRegression(), registered).fit(X[rows], Y[rows])
+        alone = IncumbentClassifier(LogisticRegression(), alone).fit(X[rows], Y[rows])
+        with mlflow.start_run():
+            log_model(model, input_example=X[:3], registered_model_name="monthly")
+        newest = max(int(v.version) for v in client.search_model_versions("name='monthly'"))
+        client.set_registered_model_alias("monthly", "champion", str(newest))
+    champion = registered_model("models:/monthly@champion")
+    assert champion.n_retrainings_ == 2
+    np.testing.assert_array_equal(champion.predict(X), alone.predict(X))
+    np.testing.assert_array_equal(champion.predict_proba(X), alone.predict_proba(X))
 
 
 def test_blocks_are_not_autologged(store):

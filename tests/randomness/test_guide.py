@@ -15,9 +15,11 @@ import pytest
 import replearn.exceptions
 from replearn.randomness import ENCODING_VERSION, SharedKey, as_points
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "keys-and-points.md"
+DOCS = Path(__file__).parents[2] / "docs"
+GUIDES = (DOCS / "guide" / "keys-and-points.md", DOCS / "guide" / "points.md")
+ERRORS = DOCS / "reference" / "errors-and-warnings.md"
 BAD_CALL = re.compile(r"^\| `(.+?)` \| `(\w+)` \| (.+) \|$", re.MULTILINE)
-TABLE = [match.groups() for match in BAD_CALL.finditer(GUIDE.read_text(encoding="utf-8"))]
+TABLE = [match.groups() for match in BAD_CALL.finditer(ERRORS.read_text(encoding="utf-8"))]
 
 
 def names():
@@ -46,11 +48,13 @@ def test_bad_call(call, error, message):
     assert str(raised.value) == message
 
 
-def test_examples_of_the_guide():
-    failures, attempted = doctest.testfile(str(GUIDE), module_relative=False, encoding="utf-8")
-    assert attempted >= 10
-    assert failures == 0
+def test_examples_of_the_guides():
+    found = [
+        doctest.testfile(str(guide), module_relative=False, encoding="utf-8") for guide in GUIDES
+    ]
+    assert sum(one.attempted for one in found) >= 10
+    assert sum(one.failed for one in found) == 0
 
 
 def test_the_guide_names_the_version():
-    assert f"`{ENCODING_VERSION}`" in GUIDE.read_text(encoding="utf-8")
+    assert f"`{ENCODING_VERSION}`" in GUIDES[1].read_text(encoding="utf-8")

@@ -104,7 +104,7 @@ def _verdict(comparisons: dict[str, Comparison]) -> str:
         conditions = dict.fromkeys(
             text for c in comparisons.values() for text in c.unverified_conditions
         )
-        condition = f", if {'; '.join(conditions)}" if conditions else ""
+        condition = f", provided {'; '.join(conditions)}" if conditions else ""
         return f"yes: the runs are comparable{condition}"
     reasons = [text for c in comparisons.values() if c.comparable == result for text in c.reasons]
     items = "; ".join(dict.fromkeys(reasons))

@@ -63,7 +63,7 @@ class Comparison:
 
     def __str__(self) -> str:
         conditions = self.unverified_conditions
-        condition = f", if {'; '.join(conditions)}" if conditions else ""
+        condition = f", provided {'; '.join(conditions)}" if conditions else ""
         verdicts = {
             "yes": f"comparable{condition}: the promise is about this pair of runs",
             "no": f"not comparable: the runs differ in {'; '.join(self.differences)}",

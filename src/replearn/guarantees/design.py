@@ -27,7 +27,7 @@ class Design:
     law : ThresholdLaw or None
         Law of the shared threshold; None for more than two classes.
     n_partitions : int
-        In how many keyed ways the rows are cut into blocks.
+        Number of random partitions into blocks, derived from the key.
     encoding : str
         Version of the canonical encoding.
     heavy : HeavyStage or None

@@ -198,7 +198,7 @@ class Plan(Record):
 
     @property
     def n_partitions(self) -> int:
-        """In how many keyed ways the rows are cut into blocks."""
+        """Number of random partitions into blocks, derived from the key."""
         return self.vote_design.n_partitions
 
     @property

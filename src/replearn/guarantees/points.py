@@ -28,7 +28,7 @@ SHORT = "numbers of 8 decimals"
 DAYS = "whole days"
 
 _STATEMENTS = 24  # per column at most: kinds, decimals, quantiles, levels; texts and labels
-_A_PROBE = "a probe tells (replearn probe)"
+_A_PROBE = "check with `replearn probe`"
 
 
 class PointsCompared(NamedTuple):
@@ -110,9 +110,10 @@ def _unverified(full: list[Any]) -> tuple[str, ...]:
     if not full:
         return ()
     shown = ", ".join(repr(name) for name in full[:3]) + (", ..." if len(full) > 3 else "")
+    noun = "column" if len(full) == 1 else "columns"
     return (
-        f"no transformer that was fitted on the sample, and no parser, rounding or time zone of "
-        f"one lab alone, made the cells of column {shown}: {_A_PROBE}",
+        f"both labs prepared {noun} {shown} in the same way, with nothing fitted on the sample "
+        f"({_A_PROBE})",
     )
 
 

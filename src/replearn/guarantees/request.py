@@ -21,7 +21,7 @@ MIN_BLOCK = 25
 """Below about this many rows most estimators are useless: fewer blocks are used instead.
 
 Down to this size more blocks beat larger ones: the narrower law gains more accuracy than small
-blocks lose (COMPAS and Spambase, logistic regression and trees; see docs/benchmarks.md)."""
+blocks lose (COMPAS and Spambase, logistic regression and trees; see docs/benchmarks/)."""
 
 # The arcsine law spends a pointwise budget evenly; the uniform one has the smallest steps, which
 # is what the concentration of the approximate notion pays for.
@@ -116,7 +116,8 @@ class PlanRequest:
     vote : {"hard", "soft"}, default="hard"
         Whether block models vote by label or by predicted probability.
     n_partitions : int, default=None
-        In how many keyed ways the rows are cut into blocks; None: as many as ``max_fits`` allows.
+        Number of random partitions into blocks, derived from the key; None: as many as ``max_fits``
+        allows.
     max_fits : int, default=None
         Largest number of base estimators, over all partitions; None: the planner's default.
     classes : sequence, default=None

@@ -99,7 +99,8 @@ class PointwiseReplicableClassifier(VotePredictions):
     width : float, default=None
         Half-width of the law; None: the smallest that reaches ``rho``.
     n_partitions : int, default=None
-        In how many keyed ways the rows are cut into blocks; None: as many as ``max_fits`` allows.
+        Number of random partitions into blocks, derived from the key; None: as many as ``max_fits``
+        allows.
     block_size : int, default=None
         Rows that a block needs at least.
     min_block : int, default=None

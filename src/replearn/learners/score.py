@@ -93,7 +93,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         Blocks of one partition, at least 3; None: 24, or 8 from ``rho=0.2`` and 10,000 rows on;
         fewer below 80 rows in each, or what the estimator needs (four ``min_samples_leaf``).
     n_partitions : int, default=None
-        Keyed ways to cut the rows; None: as many as 24 fits allow.
+        Number of random partitions, derived from the key; None: as many as 24 fits allow.
     standard_error : float, pair of float or None, default=None
         The curve of standard errors, if it was fixed beforehand: another run's
         ``error_curve_``, or its level alone. None: estimated in ``fit``.

@@ -1,4 +1,4 @@
-"""The table of all attacks: ``python -m tests.trust.table`` prints it, ``--write`` into the docs.
+"""The table of all attacks; ``python -m tests.adversarial.trust.table [--write]``, into the docs.
 
 The long suite leaves one file for each claim in the folder ``.trust``.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 from .attack import Finding, words
 from .claims import BY_NAME
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / ".trust"
 PAGE = ROOT / "docs" / "trust.md"
 BEGIN, END = "<!-- attacks -->", "<!-- end of attacks -->"
@@ -108,6 +108,7 @@ if __name__ == "__main__":
     missing = [name for name in BY_NAME if name not in {row["name"] for row in rows()}]
     sys.stdout.write("\n".join(table()) + "\n")
     if missing:
-        sys.exit(f"not attacked yet (pytest -m statistical tests/trust): {', '.join(missing)}")
+        folder = "tests/adversarial/trust"
+        sys.exit(f"not attacked yet (pytest -m statistical {folder}): {', '.join(missing)}")
     if "--write" in sys.argv:
         write()

@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 from replearn import PointwiseReplicableClassifier, PointwiseReplicableRegressor, SharedKey
 from replearn.auditing import audit, compare
 from replearn.execution import RunContext, fit_blocks
-from tests.faults import bad_learners as bad
+from tests.adversarial.faults import bad_learners as bad
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(5, 2, size=(300, 3))

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier, audit
 from replearn.persistence import resumable
-from tests.fuzz.damage import damaged, generators, within
+from tests.adversarial.fuzz.damage import damaged, generators, within
 
 X, Y = make_classification(240, n_informative=4, random_state=0)
 

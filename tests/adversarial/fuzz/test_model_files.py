@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from replearn import ModelFileError, PointwiseReplicableClassifier, load, save
 from replearn.persistence import _container
 from replearn.persistence._packing import unpack_values
-from tests.fuzz.damage import damaged, generators, mutated, within
+from tests.adversarial.fuzz.damage import damaged, generators, mutated, within
 
 X, Y = make_classification(400, n_informative=4, random_state=0)
 BASES = {

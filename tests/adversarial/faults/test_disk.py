@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from replearn import PointwiseReplicableClassifier, audit, load, save
 from replearn.cli import main
 from replearn.persistence import resumable
-from tests.faults.victims import NEW, X, Y, learner
+from tests.adversarial.faults.victims import NEW, X, Y, learner
 
 resource = pytest.importorskip("resource")
 ROWS = slice(0, 500)

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from replearn import CertificateError, PointwiseReplicableClassifier, plan
 from replearn.guarantees import Certificate, Plan, certify
 from replearn.records.json import digest_of
-from tests.fuzz.damage import damaged, generators, mutated, within
+from tests.adversarial.fuzz.damage import damaged, generators, mutated, within
 
 SECONDS = 60
 LONG = pytest.mark.long

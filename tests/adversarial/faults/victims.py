@@ -1,9 +1,10 @@
 """Work that is killed again and again, each time at another moment; run as a process of its own.
 
-``python -m tests.faults.victims KIND KILLS SEED FOLDER`` loads the libraries once. Every victim is
-a fork of it that works in the folder until it is killed by SIGKILL, after a random time or at one
-of its own calls to the file system. What is left must be whole each time, and whoever goes on from
-there must end with the bits of a run that nobody disturbed. Prints what was counted, as JSON.
+``python -m tests.adversarial.faults.victims KIND KILLS SEED FOLDER`` loads the libraries once.
+Every victim is a fork of it that works in the folder until it is killed by SIGKILL, after a random
+time or at one of its own calls to the file system. What is left must be whole each time, and
+whoever goes on from there must end with the bits of a run that nobody disturbed. Prints what was
+counted, as JSON.
 """
 
 import json

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from replearn.tables.files import TableFileError, read_table
-from tests.fuzz.damage import damaged, generators, within
+from tests.adversarial.fuzz.damage import damaged, generators, within
 from tests.tables.test_excel import write_workbook
 
 pl = pytest.importorskip("polars")

@@ -7,13 +7,20 @@ import sys
 
 import pytest
 
-from tests.faults.victims import KINDS
+from tests.adversarial.faults.victims import KINDS
 
 LONG = {"fit": 60, "threads": 40, "search": 40, "audit": 60, "save": 60}
 
 
 def killed(kind, kills, folder, seed=0):
-    command = [sys.executable, "-m", "tests.faults.victims", kind, str(kills), str(seed)]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.adversarial.faults.victims",
+        kind,
+        str(kills),
+        str(seed),
+    ]
     done = subprocess.run(
         [*command, str(folder)],
         capture_output=True,

@@ -34,7 +34,7 @@ from sklearn.svm import SVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn.execution import one_thread
-from tests.fuzz.forgeries import FORBIDDEN, forged, outcome
+from tests.adversarial.fuzz.forgeries import FORBIDDEN, forged, outcome
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="children with limits")
 N = 150

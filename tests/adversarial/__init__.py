@@ -1,0 +1,1 @@
+"""Attacks on what the library promises, and on what it does with broken input."""
