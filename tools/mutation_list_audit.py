@@ -32,7 +32,7 @@ AUDIT = [
         "audit: shares of new rows are compared with the second run",
         "replearn.auditing._runs.PairOutcome.against_first",
         change("A[[0, run]]", "A[[1, run]]"),
-        "tests/auditing/test_new_rows.py::test_several_shares_are_those_of_single_audits",
+        "tests/auditing/test_audit_new_rows.py::test_several_shares_are_those_of_single_audits",
     ),
     _m(
         "audit: rows in time order are shuffled",
@@ -74,13 +74,13 @@ AUDIT = [
         "audit: limits of a grid hold for each setting alone",
         "replearn.auditing._measurement.Measurement.delta_of",
         body("return self.delta"),
-        "tests/auditing/test_grid.py::test_limits_of_settings_hold_at_once",
+        "tests/auditing/test_audit_grid.py::test_limits_of_settings_hold_at_once",
     ),
     _m(
         "audit: the representative is the model farthest from the mean",
         "replearn.auditing._contenders.RepresentativeClassifier.fit",
         change("A.argmin()", "A.argmax()"),
-        "tests/auditing/test_grid.py::test_the_representative_is_the_model_nearest_to_the_mean",
+        "tests/auditing/test_audit_grid.py::test_the_representative_is_the_model_nearest_to_the_mean",
     ),
     _m(
         "audit: any price is worth it",
