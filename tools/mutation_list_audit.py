@@ -5,12 +5,14 @@ from tools.mutation_edits import body, change, condition
 
 JUDGEMENT = "tests/auditing/test_judgement.py"
 RECOMMENDED = f"{JUDGEMENT}::test_what_is_recommended_is_worth_it_or_the_baseline"
+TIME = "tests/auditing/test_time.py"
+EXPLANATION = "tests/auditing/test_explanation.py"
 REGRESSION = "tests/auditing/test_audit_regression.py"
 
 AUDIT = [
     _m(
         "audit: a fixed seed is no seed",
-        "replearn.auditing._runs._run",
+        "replearn.auditing._runs._prepared",
         condition("job.seed_key is not None", "False"),
         "tests/auditing/test_sources.py::test_a_seed_that_changes_five_percent",
     ),
@@ -19,6 +21,66 @@ AUDIT = [
         "replearn.auditing._sources._changed",
         change("_take_columns(job.points, columns)", "job.points"),
         "tests/auditing/test_sources.py::test_nothing_is_attributed_where_only_the_data_matter",
+    ),
+    _m(
+        "audit: sources are looked at twice",
+        "replearn.auditing._sources.n_repeats",
+        change("max(MIN_REPEATS, A)", "max(2, A)"),
+        "tests/auditing/test_sources.py::test_sources_take_a_fifth_of_the_trainings_at_most",
+    ),
+    _m(
+        "audit: shares of new rows are compared with the second run",
+        "replearn.auditing._runs.PairOutcome.against_first",
+        change("A[[0, run]]", "A[[1, run]]"),
+        "tests/auditing/test_audit_new_rows.py::test_several_shares_are_those_of_single_audits",
+    ),
+    _m(
+        "audit: rows in time order are shuffled",
+        "replearn.auditing._time.TimeDesign.order",
+        condition("shuffle == 0", "False"),
+        f"{TIME}::test_drift_is_told_from_noise",
+    ),
+    _m(
+        "audit: models are tested on a period that they have learned from",
+        "replearn.auditing._time.TimeDesign.test",
+        change("A + B + 1", "A + B"),
+        f"{TIME}::test_windows_move_in_time_and_are_tested_on_the_period_after",
+    ),
+    _m(
+        "audit: equal times are in two periods",
+        "replearn.auditing._time.make_time_design",
+        change("np.unique(A[B])", "np.unique(np.ceil(wanted).astype(np.intp))"),
+        f"{TIME}::test_windows_move_in_time_and_are_tested_on_the_period_after",
+    ),
+    _m(
+        "audit: limits of retrainings do not hold together",
+        "replearn.auditing._time.TimeResult.in_time",
+        change("delta / len(A)", "delta"),
+        f"{TIME}::test_limits_are_exact_for_the_models_that_were_trained",
+    ),
+    _m(
+        "audit: fewer changes than shuffled are drift",
+        "replearn.auditing._time.TimeResult.p_value",
+        change("A >= B", "A <= B"),
+        f"{TIME}::test_drift_is_told_from_noise",
+    ),
+    _m(
+        "audit: columns of either run count as shared",
+        "replearn.auditing._explanation.ExplanationRuns.summary",
+        change("A[:, 0] & A[:, 1]", "A[:, 0] | A[:, 1]"),
+        f"{EXPLANATION}::test_overlap_and_ranks_by_hand",
+    ),
+    _m(
+        "audit: limits of a grid hold for each setting alone",
+        "replearn.auditing._measurement.Measurement.delta_of",
+        body("return self.delta"),
+        "tests/auditing/test_audit_grid.py::test_limits_of_settings_hold_at_once",
+    ),
+    _m(
+        "audit: the representative is the model farthest from the mean",
+        "replearn.auditing._contenders.RepresentativeClassifier.fit",
+        change("A.argmin()", "A.argmax()"),
+        "tests/auditing/test_audit_grid.py::test_the_representative_is_the_model_nearest_to_the_mean",
     ),
     _m(
         "audit: any price is worth it",

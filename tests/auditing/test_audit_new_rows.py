@@ -51,15 +51,46 @@ def test_fewer_new_rows_change_fewer_predictions():
     assert "samples of which 1 % are new" in text
 
 
-def test_the_curve_has_the_numbers_of_the_audits():
-    options = {"n_pairs": 2, "n_jobs": 1}
-    display = NewRowsDisplay.from_estimator(TREE, X, Y, shares=(0.1, 1.0), **options)
-    alone = audit(TREE, X, Y, contenders=["baseline"], new_rows=0.1, sources=False, **options)
+def test_several_shares_are_those_of_single_audits():
+    options = {"n_pairs": 3, "n_jobs": 1, "contenders": ["baseline", "incumbent"], "sources": False}
+    together = audit(GaussianNB(), X, Y, new_rows=[1.0, 0.1, 0.02], **options)
+    assert [found.share for found in together.new_rows] == [0.02, 0.1, 1.0]
+    for found in together.new_rows:
+        alone = audit(GaussianNB(), X, Y, new_rows=found.share, **options)
+        assert alone.new_rows == ()
+        for name, flips in found.flips.items():
+            np.testing.assert_array_equal(flips, alone[name].flips)
+    # the report is that of the largest share
+    whole = audit(GaussianNB(), X, Y, **options)
+    assert together.flip_rate("incumbent") == whole.flip_rate("incumbent")
+
+
+def test_shares_are_kept_in_the_folder_and_announced(tmp_path, capsys):
+    options = {"n_pairs": 2, "n_jobs": 1, "contenders": ["baseline"], "resume": tmp_path}
+    first = audit(TREE, X, Y, new_rows=[0.1, 1.0], **options)
+    assert (
+        "2 shares of new rows: 6 trainings of each contender instead of 4"
+        in capsys.readouterr().err
+    )
+    again = audit(TREE, X, Y, new_rows=[0.1, 1.0], verbose=-1, **options)
+    assert capsys.readouterr().err == ""
+    assert again.to_json(timings=False) == first.to_json(timings=False)
+    with pytest.raises(ValueError, match="not the same design"):
+        audit(TREE, X, Y, new_rows=[0.2, 1.0], **options)
+
+
+def test_the_curve_is_drawn_from_a_result():
+    models = {"tree": TREE, "bayes": GaussianNB()}
+    result = audit(models, X, Y, new_rows=[0.1, 1.0], n_pairs=2, n_jobs=1)
+    display = NewRowsDisplay.from_result(result)
     frame = display.frame()
-    assert frame["new_rows"].tolist() == [0.1, 1.0]
-    assert frame["changed"][0] == alone.flip_rate("baseline").value
-    both = NewRowsDisplay.from_estimator({"tree": TREE, "bayes": GaussianNB()}, X, Y, **options)
-    assert set(both.frame()["contender"]) == {"tree", "bayes"}
+    assert frame["new_rows"].tolist() == [0.1, 1.0, 0.1, 1.0]
+    assert frame["flip_estimate"][3] == result.flip_rate("bayes").value
+    for text in (result.to_text(), result.to_html(), result.to_markdown()):
+        assert "by the share of new rows" in " ".join(text.split())
+    assert 'id="plot-new-rows"' in result.to_html()
+    with pytest.raises(ValueError, match="one share of new rows"):
+        NewRowsDisplay.from_result(audit(models, X, Y, n_pairs=2, n_jobs=1, sources=False))
     pytest.importorskip("matplotlib")
     assert display.plot().ax_.get_xlabel() == "share of new rows"
 
@@ -70,6 +101,8 @@ def test_the_curve_has_the_numbers_of_the_audits():
         ({"new_rows": 0}, "new_rows"),
         ({"new_rows": 1.5}, "new_rows"),
         ({"new_rows": 0.0001}, "less than one"),
+        ({"new_rows": [0.0001, 1.0]}, "less than one"),
+        ({"new_rows": []}, "new_rows is empty"),
         ({"new_rows": 0.5, "sample": "bootstrap"}, 'requires sample="disjoint"'),
     ],
 )

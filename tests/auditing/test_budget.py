@@ -9,10 +9,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from replearn import PointwiseReplicableClassifier
-from replearn.auditing import _runs, audit
+from replearn.auditing import audit
 from replearn.auditing._budget import Cost, through
 from replearn.auditing._contenders import KINDS, Setting, SmallBagging, make_contenders
-from replearn.execution import context
+from replearn.execution import Progress, context
 
 
 class Clock:
@@ -141,31 +141,40 @@ def test_costs_are_extrapolated_by_a_power_law():
     assert Cost(100, 1.0, 1.0).at(300) == pytest.approx(3.0)
 
 
-def interrupted_after(calls, monkeypatch):
-    real, done = _runs.run_pair, []
-
-    def run_pair(job):
-        if len(done) == calls:
-            raise KeyboardInterrupt
-        done.append(job)
-        return real(job)
-
-    monkeypatch.setattr(_runs, "run_pair", run_pair)
-
-
-def test_what_was_measured_before_an_interruption_is_reported(data, monkeypatch):
+def test_what_was_measured_before_an_interruption_is_reported(data, interrupt_after):
     contenders = {"a": GaussianNB(), "b": Slow()}
     whole = run(contenders, data, n_pairs=3)
-    interrupted_after(7, monkeypatch)
+    interrupt_after(7)
     part = run(contenders, data, n_pairs=9, on_interrupt="return")
     assert part.cut_short == ("3 of 9 pairs were run: it was interrupted",)
     assert part.flip_rate("b") == whole.flip_rate("b")
-    interrupted_after(3, monkeypatch)
+    interrupt_after(3)
+    early = run(contenders, data, n_pairs=9, on_interrupt="return")
+    assert [c.name for c in early.contenders] == ["a"]  # the baseline is the first
+    interrupt_after(1)
     with pytest.raises(KeyboardInterrupt):
         run(contenders, data, n_pairs=9, on_interrupt="return")
-    interrupted_after(7, monkeypatch)
+    interrupt_after(7)
     with pytest.raises(KeyboardInterrupt):
         run(contenders, data, n_pairs=9)
+
+
+def test_a_first_estimate_is_said_after_the_first_pairs(data, monkeypatch, capsys):
+    said = []
+    advance = Progress.advance
+
+    def noted(self, steps=1):
+        said.append(self.note)
+        advance(self, steps)
+
+    monkeypatch.setattr(Progress, "advance", noted)
+    models = {"a": GaussianNB(), "b": GaussianNB()}
+    found = run(models, data, n_pairs=4, verbose=1, sources=False)
+    assert said[0] == ""
+    assert said[1].startswith("so far a changes ")  # before the other contender
+    assert said[-1] == f"so far a changes {found.flip_rate('a').percent()}"
+    assert len(set(said[1:])) == 3  # refined with every pair of the baseline
+    assert said[-1] in capsys.readouterr().err
 
 
 def test_contenders_are_chosen_by_name(data):

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -257,13 +259,44 @@ def test_rpl014_not_more_stable_than_the_baseline():
 def test_rpl015_changes_that_are_not_due_to_the_data():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 2))
-    y = (X[:, 0] > 0).astype(int)
-    options = {"n_pairs": 4, "n_jobs": 1}
-    forest = RandomForestClassifier(1, max_depth=2)
+    y = (X[:, 0] + rng.normal(size=900) > 0).astype(int)
+    options = {"n_pairs": 5, "n_jobs": 1}
+    forest = RandomForestClassifier(1)
     assert status(audit({"forest": forest}, X, y, **options), "RPL015") == "found"
     assert status(audit({"bayes": GaussianNB()}, X, y, **options), "RPL015") == "passed"
     unknown = audit({"bayes": GaussianNB()}, X, y, sources=False, **options)
     assert status(unknown, "RPL015") == "not applicable"
+
+
+def test_rpl016_retraining_in_time_order_changes_more():
+    rng = np.random.default_rng(0)
+    time = np.arange(900)
+    X = rng.normal(size=(900, 2))
+    y = (X[:, 0] + rng.normal(size=900) > time / 400).astype(int)
+    options = {"n_pairs": 2, "n_jobs": 1, "sources": False, "verbose": -1}
+    in_order = audit({"bayes": GaussianNB()}, X, y, time=time, **options)
+    assert status(in_order, "RPL016") == "found"
+    assert "with the rows shuffled" in words(in_order, "RPL016")
+    mixed = audit({"bayes": GaussianNB()}, X, y, time=rng.permutation(900), **options)
+    assert status(mixed, "RPL016") == "passed"
+    unknown = audit({"bayes": GaussianNB()}, X, y, **options)
+    assert status(unknown, "RPL016") == "not applicable"
+
+
+def test_rpl017_the_explanation_changes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 6))
+    options = {"n_pairs": 20, "n_jobs": 1, "sources": False}
+    by_chance = audit({"bayes": GaussianNB()}, X, rng.integers(0, 2, 900), **options)
+    assert status(by_chance, "RPL017") == "found"
+    assert "most important column differs" in words(by_chance, "RPL017")
+    clear = audit({"bayes": GaussianNB()}, X[:, :1], (X[:, 0] > 0).astype(int), **options)
+    assert status(clear, "RPL017") == "passed"
+    texts = [["one two", "three"][i % 2] for i in range(900)]
+    model = make_pipeline(CountVectorizer(), LogisticRegression())
+    assert status(audit({"m": model}, texts, np.arange(900) % 2, **options), "RPL017") == (
+        "not applicable"
+    )
 
 
 def test_findings_can_be_ignored_but_not_invented():

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 QUICK = (
@@ -247,12 +248,6 @@ def test_where_changes_come_from_is_measured_unless_in_a_hurry(call, shop, flags
     assert bool(json.loads(out)["sources"]) == measured
 
 
-def test_sources_are_wanted_or_not(call, shop):
-    code, _, err = call("audit", shop / "a.csv", "--target", "churn", "--sources", "--no-sources")
-    assert code == 2
-    assert "exclude each other" in err
-
-
 def test_some_rows_are_new(call, shop):
     options = (
         "--target",
@@ -268,3 +263,50 @@ def test_some_rows_are_new(call, shop):
     code, out, _ = call("audit", shop / "a.csv", *options, "--new-rows", "10%")
     assert code == 0
     assert "with 10 % new rows" in " ".join(out.split())
+
+
+def test_a_column_of_a_file_is_the_time(tmp_path, call):
+    n = 1200
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "b"])
+    y = (frame["a"] + rng.normal(size=n) > 0).astype(int)
+    days = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(n) // 4, "D")
+    frame = frame.assign(when=days.strftime("%Y-%m-%d"), month=days.month, day=days.day, y=y)
+    frame["note"] = np.where(y == 1, "late", "early")
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    command = ("audit", tmp_path / "rows.csv", "--target", "y", "--pairs", 2, "--jobs", 1)
+    command = (*command, "--no-sources", "--contenders", "baseline", "--drop", "note")
+    code, out, err = call(*command, "--time-column", "when", "--drop", "month", "--drop", "day")
+    assert code == 0
+    assert "In time order" in out
+    assert "time order: 120 trainings" in err
+    code, out, _ = call(*command, "--time-column", "month,day", "--drop", "when", "--details")
+    assert code == 0
+    assert "10-27" in out  # the last period ends with the last day
+    code, _, err = call(*command[:-2], "--time-column", "note")
+    assert code == 2
+    assert "requires dates or numbers" in err
+
+
+def test_settings_of_a_grid_are_contenders(call, shop):
+    options = ("--target", "churn", "--pairs", 2, "--jobs", 1, "--no-sources", "--model", "tree")
+    grid = ("--grid", "max_depth=1,2", "--grid", "criterion=gini,entropy")
+    code, out, _ = call("audit", shop / "a.csv", *options, *grid, "--json")
+    assert code == 0
+    found = json.loads(out)
+    names = [contender["name"] for contender in found["contenders"]]
+    assert names[:2] == ["baseline", "criterion=gini, max_depth=1"]
+    assert len(names) == 5
+    assert found["judgement"]["n_settings"] == 4
+    for wrong, message in (("depth=1", "'depth'"), ("max_depth", "must be a parameter and values")):
+        code, _, err = call("audit", shop / "a.csv", *options, "--grid", wrong)
+        assert code == 2
+        assert message in err
+
+
+def test_a_curve_over_new_rows(call, shop):
+    options = ("--target", "churn", "--pairs", 2, "--jobs", 1, "--contenders", "baseline")
+    code, out, err = call("audit", shop / "a.csv", *options, "--new-rows", "1%,10%,100%")
+    assert code == 0
+    assert "by the share of new rows" in out
+    assert "3 shares of new rows: 8 trainings" in err

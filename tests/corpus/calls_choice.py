@@ -171,6 +171,10 @@ def _numbers(told: Any) -> list[float]:
     return [told] if isinstance(told, float) else []
 
 
+LAST_CODE = "RPL015"
+"""Codes of findings that were recorded; later ones are tested in tests/auditing."""
+
+
 def audit_facts(result: Any) -> Facts:
     report = result.to_dict(timings=False)
     for contender in report["contenders"]:
@@ -178,7 +182,7 @@ def audit_facts(result: Any) -> Facts:
     facts: Facts = {
         "all numbers of the report": close(sorted(_numbers(report["contenders"]))),
         "test rows": result.test,
-        "findings": [(item.code, item.status) for item in result.findings],
+        "findings": [(f.code, f.status) for f in result.findings if f.code <= LAST_CODE],
     }
     for place, contender in enumerate(result.contenders):
         rows, name = result.row_flips(contender.name), f"contender {place}"

@@ -8,12 +8,11 @@ from ._measurement import Measurement
 from ._result import CHECKS, AuditResult
 from ._statistics import Estimate, GroupFlips
 from .comparison import ModelComparison, compare
-from .displays import AccuracyFlipsDisplay, RowFlipsDisplay
+from .displays import AccuracyFlipsDisplay, NewRowsDisplay, RowFlipsDisplay
 from .extrapolation import Extrapolation, extrapolate
 from .gate import FlipGate, flip_gates, gate_markdown
 from .instability import Retrainings
 from .instability_displays import InstabilityDisplay
-from .new_rows_display import NewRowsDisplay
 from .plan_displays import FlipCurveDisplay, PromiseDisplay
 
 __all__ = [

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import time
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from time import strftime
 from typing import Any
 
 import numpy as np
@@ -15,9 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_regressor
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 
-from replearn.auditing import _runs
-from replearn.auditing._budget import START_SECONDS, within
-from replearn.auditing._columns import cells, data_facts, make_subgroups
+from replearn.auditing._budget import START_SECONDS, Affordable, within
+from replearn.auditing._columns import DataFacts, Subgroups, cells, data_facts, make_subgroups
 from replearn.auditing._contender_results import (
     CLASSIFIER_ARRAYS,
     REGRESSOR_ARRAYS,
@@ -25,12 +26,38 @@ from replearn.auditing._contender_results import (
     ContenderResult,
     RegressorResult,
 )
-from replearn.auditing._contenders import Contender, Setting, make_contenders, missing_kinds
-from replearn.auditing._design import MIN_SAMPLE, draw_rows, make_design
+from replearn.auditing._contenders import (
+    Contender,
+    ParamGrid,
+    Setting,
+    make_contenders,
+    missing_kinds,
+)
+from replearn.auditing._design import MIN_SAMPLE, AuditDesign, Rows, draw_rows, make_design
+from replearn.auditing._explanation import ExplanationRuns, column_names
+from replearn.auditing._measurement import NewRowsResult
 from replearn.auditing._result import AuditResult
-from replearn.auditing._runs import Job, PairOutcome, Store, Task
-from replearn.auditing._sources import SourceResult, measure_sources
-from replearn.execution import DeadlinePassed, Progress, context, in_workers
+from replearn.auditing._runs import (
+    INTERRUPTED,
+    TIME,
+    PairOutcome,
+    Runner,
+    Store,
+    Task,
+    pair_name,
+    stacked,
+)
+from replearn.auditing._sources import measure_sources
+from replearn.auditing._statistics import DELTA, mean_limits
+from replearn.auditing._time import (
+    N_SHUFFLES,
+    SLIDING,
+    TimeDesign,
+    TimeResult,
+    make_time_design,
+    measure_time,
+)
+from replearn.execution import Progress, context
 from replearn.learners import (
     DecisionThresholdClassifier,
     PointwiseReplicableRegressor,
@@ -49,9 +76,6 @@ SHOWN_ROWS = 200
 MIN_PAIRS = 2
 """Limits require two pairs: a contender with fewer is left out."""
 
-TIME = "the time budget ended"
-INTERRUPTED = "it was interrupted"
-
 
 def audit(  # noqa: PLR0913
     estimator: Any,
@@ -69,7 +93,10 @@ def audit(  # noqa: PLR0913
     test_size: int | float | None = None,
     train_size: int | None = None,
     sample: str = "disjoint",
-    new_rows: float = 1.0,
+    new_rows: float | Sequence[float] = 1.0,
+    param_grid: ParamGrid | None = None,
+    time: ArrayLike | None = None,
+    window: str = SLIDING,
     max_rows: int | None = None,
     time_budget: float | None = None,
     sources: bool | None = None,
@@ -104,11 +131,12 @@ def audit(  # noqa: PLR0913
         - "replicable": `PointwiseReplicableClassifier` with about 64 base estimators, so fewer
           partitions than by default: the guarantee is the same, real flips are more frequent;
         - "replicable-full": the same with all partitions, as ``fit`` trains it;
-        - "score-loose": as "score", at twice rho.
+        - "score-loose": as "score", at twice rho;
+        - "representative": the one of five models on resamples that is nearest to their mean.
 
-        None: the first five. For one regressor, among "baseline", "bagging", "incumbent"
-        (`IncumbentRegressor` with ``tolerance`` as its band) and "replicable"
-        (`PointwiseReplicableRegressor` with ``tolerance`` as its resolution).
+        None: the first five; with a grid, the first. For one regressor, among "baseline",
+        "bagging", "incumbent" (`IncumbentRegressor` with ``tolerance`` as its band) and
+        "replicable" (`PointwiseReplicableRegressor` with ``tolerance`` as its resolution).
     n_pairs : int, default=20
         Pairs of runs; twenty resolve the flip frequency of a row to 5 %.
     threshold : float, str or pair of float, default=None
@@ -137,9 +165,21 @@ def audit(  # noqa: PLR0913
         population instead of for this file.
     sample : {"disjoint", "bootstrap"}, default="disjoint"
         Whether the samples of a pair are cut from the file, or drawn with replacement.
-    new_rows : float, default=1.0
+    new_rows : float or sequence of float, default=1.0
         Share of the second sample of a pair that is new; the rest is shared with the first, as
-        when one day of data is added and one is dropped.
+        when one day of data is added and one is dropped. Of several shares the largest is that of
+        the report; each of the others takes one further training for each pair, and the report
+        draws changed predictions against the share of new rows.
+    param_grid : dict of str to list, or list of them, default=None
+        Settings of one estimator, as in ``GridSearchCV``; each is a contender. Their limits hold
+        for all of them at once, so that they hold for the one you choose, too. The last part of a
+        name is enough where it is clear (``max_depth`` inside a pipeline).
+    time : array-like of shape (n,), default=None
+        Time of each row: dates, numbers, or texts that sort. The baseline is also retrained in
+        time order: on windows of periods, tested on the period after them, and nineteen times
+        with the rows shuffled, which tells drift from noise. Takes at most 120 trainings.
+    window : {"sliding", "growing"}, default="sliding"
+        Whether a retraining in time order drops the oldest rows.
     max_rows : int, default=None
         At most so many rows of the file, drawn by the key, are used.
     time_budget : float, default=None
@@ -149,8 +189,8 @@ def audit(  # noqa: PLR0913
     sources : bool, default=None
         Whether to measure where changes come from: the baseline is repeated on the same rows with
         another seed, another order of the rows, another order of the columns, and two threads. The
-        number of repetitions follows from ``n_pairs`` and the number of contenders, and adds at
-        most a fifth of their trainings. None: unless there is a time budget.
+        number of repetitions follows from ``n_pairs`` and the number of contenders: at most a fifth
+        of their trainings, but five of each. None: unless there is a time budget.
     shared_key : str, bytes, int or SharedKey, default=0
         Draws the rows, fills seeds that were left open (both runs of a pair get the same), and is
         the key of the default contenders that need one.
@@ -186,129 +226,165 @@ def audit(  # noqa: PLR0913
     if_given(check_positive, "time_budget", time_budget)
     if_given(check_count, "max_rows", max_rows, least=3 * MIN_SAMPLE)
     check_choice("on_interrupt", on_interrupt, ("raise", "return"))
-    tolerance = _tolerance(estimator, tolerance)
-    if threshold is not None and tolerance is not None:
-        raise ValueError(f"threshold={threshold!r} is not supported with regressors.")
-    target = _Target.of_labels(X, y) if tolerance is None else _Target.of_numbers(X, y, tolerance)
-    if threshold is not None:
-        split_threshold(estimator, threshold, np.asarray(target.names))  # raises if it cannot be
-    group_of_row = check_groups(groups, n_rows(X))
+    tolerance = _tolerance(estimator, tolerance, threshold)
     key = SharedKey(shared_key).child("audit")
-    rows = draw_rows(n_rows(X), test_size, group_of_row, key, max_rows=max_rows)
-    sizes = make_design(
-        n_rows(X),
-        rows,
-        n_pairs=n_pairs,
-        key=key,
-        sample=sample,
-        train_size=train_size,
-        new_rows=new_rows,
-    )
-    setting = Setting(
-        rho,
-        shared_key,
-        sizes.train_size,
-        len(target.names),
-        tolerance=tolerance,
-        y_range=y_range,
-        threshold=threshold,
-    )
-    requested = make_contenders(estimator, setting, contenders)
-    levels = make_subgroups(X, subgroups, rows.test)
-    facts = data_facts(X, target.codes, rows.test, rows.used, group_of_row)
-    wanted = Task(requested, X, target.labels, target.classes, group_of_row, rows, sizes, key)
-    task = wanted
-    deadline = None
-    if time_budget is not None:
-        deadline = start + time_budget
-        workers = effective_n_jobs(n_jobs)
+    table = _Table.of(X, y, tolerance, groups, subgroups, key, test_size, max_rows)
+    if threshold is not None:  # raises if it cannot be
+        split_threshold(estimator, threshold, np.asarray(table.class_names))
+    samples = (n_pairs, key, sample, train_size, new_rows)
+    design = make_design(n_rows(X), table.rows, *samples)
+    windows = None if time is None else table.windows(time, window, design, key)
+    of_target = (len(table.class_names), tolerance, y_range, threshold)
+    setting = Setting(rho, shared_key, design.train_size, *of_target)
+    make = partial(make_contenders, estimator, names=contenders, param_grid=param_grid)
+    wanted = table.task(make(setting), design, key)
+    deadline = None if time_budget is None else start + time_budget
+    fits = Affordable(design.train_size, tuple(range(len(wanted.contenders))))
+    if deadline is not None:
         fixed = train_size is not None
-        fitting = within(wanted, deadline, fixed_size=fixed, resume=resume, n_jobs=workers)
-        smaller = dataclasses.replace(setting, n=fitting.train_size)  # plans follow the rows
-        task = fitting.shrink(wanted, make_contenders(estimator, smaller, contenders))
-        n_jobs = 1 if fitting.alone else n_jobs
-    digest = "" if resume is None else data_digest(X, target.bits, group_of_row)
-    finished = _run_pairs(
-        task,
-        Store(resume, task.manifest(digest)),
-        deadline=deadline,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        keep_interrupted=on_interrupt == "return",
-    )
-    measured: tuple[SourceResult, ...] = ()
-    wants_sources = time_budget is None if sources is None else sources
-    if wants_sources and finished.stopped != INTERRUPTED:
-        options: dict[str, Any] = {"deadline": deadline, "n_jobs": n_jobs, "verbose": verbose}
-        try:
-            measured = measure_sources(task, finished.baseline, tolerance=tolerance, **options)
-        except KeyboardInterrupt:
-            if on_interrupt == "raise":
-                raise
-            finished = dataclasses.replace(finished, stopped=INTERRUPTED)
-    results = finished.results(task, target.codes[rows.test], tolerance)
-    shown = _least_stable(results)
-    names, values = cells(X, rows.test[shown])
+        workers = effective_n_jobs(n_jobs)
+        fits = within(wanted, deadline, fixed_size=fixed, resume=resume, n_jobs=workers)
+    smaller = dataclasses.replace(setting, n=fits.train_size)  # plans follow the rows
+    task = wanted if deadline is None else fits.shrink(wanted, make(smaller))
+    store = Store(resume, task.manifest("" if resume is None else table.digest))
+    keep_interrupted = on_interrupt == "return"
+    runner = Runner(store, deadline, 1 if fits.alone else n_jobs, verbose, keep_interrupted)
+    _announce(task, windows, verbose)
+    finished = _run_pairs(task, table, runner, tolerance)
+    wants_sources = deadline is None if sources is None else sources
+    by_source = measure_sources(task, finished.baseline, runner, tolerance) if wants_sources else ()
+    in_time_order = None if windows is None else measure_time(task, windows, runner, tolerance)
+    results = finished.results(task, table, tolerance)
     return AuditResult(
-        design=dataclasses.replace(task.design, n_pairs=len(finished.outcomes[0])),
         contenders=results,
-        sources=measured,
-        classes=target.names,
+        sources=by_source,
+        new_rows=finished.new_rows(task, table, tolerance),
+        in_time_order=in_time_order,
+        explanation=finished.explanation(X),
         tolerance=tolerance,
         threshold=threshold_name(estimator, threshold),
-        test=rows.test,
-        clusters=None if rows.unit_of_row is None else rows.unit_of_row[rows.test],
-        subgroups=levels,
-        facts=facts,
-        shown_rows=shown,
-        columns=tuple(names),
-        cells=tuple(map(tuple, values)),
         rho=rho,
         pairs_wanted=n_pairs,
         not_measured=_not_measured(finished, task, wanted),
-        cut_short=tuple(
-            filter(
-                None,
-                [
-                    *_cut_short(finished, task, wanted),
-                    missing_kinds(estimator, contenders, setting),
-                ],
-            )
+        cut_short=(
+            *_cut_short(finished, task, wanted, runner),
+            *_not_begun(runner, wants_sources and not by_source, windows, in_time_order),
+            *missing_kinds(estimator, contenders or param_grid, setting),
         ),
-        interrupted=finished.stopped == INTERRUPTED,
+        interrupted=runner.stopped == INTERRUPTED,
+        design=dataclasses.replace(task.design, n_pairs=len(finished.pairs)),
         wall_seconds=context.now() - start,
-        finished=time.strftime("%Y-%m-%d %H:%M"),
+        **table.described(_least_stable(results)),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Target:
-    """What is predicted: labels by their codes, or numbers."""
+def _announce(task: Task, windows: TimeDesign | None, verbose: int) -> None:
+    """Say beforehand how many trainings shares of new rows and time order take."""
+    design = task.design
+    lines = []
+    if design.other_shares:
+        n_shares = 1 + len(design.other_shares)
+        lines.append(
+            f"{n_shares} shares of new rows: {(1 + n_shares) * design.n_pairs} trainings of each "
+            f"contender instead of {2 * design.n_pairs}"
+        )
+    if windows is not None:
+        lines.append(
+            f"time order: {windows.n_trainings} trainings of {task.contenders[0].name} "
+            f"({windows.n_retrainings} retrainings, in time order and {N_SHUFFLES} times shuffled)"
+        )
+    if verbose >= 0 and lines:
+        sys.stderr.write("\n".join([*lines, ""]))
 
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The rows of an audit: what is predicted, which rows are tested, what they show."""
+
+    X: Any
     labels: NDArray[Any]  # as the file has them
     codes: NDArray[Any]  # indices of classes, or the numbers
-    classes: NDArray[Any] | None
+    classes: NDArray[Any] | None  # None: the target is a quantity
+    groups: NDArray[Any] | None
+    rows: Rows
+    subgroups: Subgroups
+    facts: DataFacts
 
     @classmethod
-    def of_labels(cls, X: Any, y: ArrayLike) -> _Target:
-        codes, classes = check_labels(X, y, None)
-        return cls(classes[codes], codes, classes)
-
-    @classmethod
-    def of_numbers(cls, X: Any, y: ArrayLike, tolerance: float) -> _Target:
-        check_positive("tolerance", tolerance)
-        values = check_numbers(X, y)
-        return cls(values, values, None)
+    def of(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        tolerance: float | None,
+        groups: ArrayLike | None,
+        subgroups: Any,
+        key: SharedKey,
+        test_size: int | float | None,
+        max_rows: int | None,
+    ) -> _Table:
+        """Check the arguments, draw the test rows and look at all rows."""
+        codes: NDArray[Any]
+        classes: NDArray[Any] | None = None
+        if tolerance is None:
+            codes, classes = check_labels(X, y, None)
+        else:
+            check_positive("tolerance", tolerance)
+            codes = check_numbers(X, y)
+        labels = codes if classes is None else classes[codes]
+        group_of_row = check_groups(groups, n_rows(X))
+        rows = draw_rows(n_rows(X), test_size, group_of_row, key, max_rows=max_rows)
+        levels = make_subgroups(X, subgroups, rows.test)
+        facts = data_facts(X, codes, rows.test, rows.used, group_of_row)
+        return cls(X, labels, codes, classes, group_of_row, rows, levels, facts)
 
     @property
-    def names(self) -> tuple[Any, ...]:
+    def class_names(self) -> tuple[Any, ...]:
         """The classes; none if the target is a quantity."""
         return () if self.classes is None else tuple(self.classes.tolist())
 
     @property
-    def bits(self) -> NDArray[np.intp]:
-        """What a digest of the data reads."""
-        return self.codes if self.classes is not None else self.codes.view(np.int64)
+    def truth(self) -> NDArray[Any]:
+        """What the test rows have: indices of classes, or numbers."""
+        return self.codes[self.rows.test]
+
+    @property
+    def clusters(self) -> NDArray[np.intp] | None:
+        """Group of each test row."""
+        unit_of_row = self.rows.unit_of_row
+        return None if unit_of_row is None else unit_of_row[self.rows.test]
+
+    @property
+    def digest(self) -> str:
+        """Digest of all rows."""
+        bits = self.codes if self.classes is not None else self.codes.view(np.int64)
+        return data_digest(self.X, bits, self.groups)
+
+    def task(self, contenders: list[Contender], design: AuditDesign, key: SharedKey) -> Task:
+        """Return what is to be run."""
+        described = (self.X, self.labels, self.classes, self.groups, self.rows)
+        return Task(contenders, *described, design, key)
+
+    def windows(self, time: Any, window: str, design: AuditDesign, key: SharedKey) -> TimeDesign:
+        """Cut the rows into periods; a window has as many rows as a training of the pairs."""
+        if self.groups is not None:
+            raise ValueError("time is not supported with groups.")
+        max_rows = 2 * design.train_size
+        return make_time_design(time, self.rows.used, len(self.codes), window, key, max_rows)
+
+    def described(self, shown: NDArray[np.intp]) -> dict[str, Any]:
+        """Return what a result says about the rows; ``shown`` are some of the test rows."""
+        names, values = cells(self.X, self.rows.test[shown])
+        return {
+            "classes": self.class_names,
+            "test": self.rows.test,
+            "clusters": self.clusters,
+            "subgroups": self.subgroups,
+            "facts": self.facts,
+            "shown_rows": shown,
+            "columns": tuple(names),
+            "cells": tuple(map(tuple, values)),
+            "finished": strftime("%Y-%m-%d %H:%M"),
+        }
 
 
 def threshold_name(estimator: Any, threshold: Any) -> str:
@@ -326,8 +402,15 @@ def threshold_name(estimator: Any, threshold: Any) -> str:
     return f"that of {type(first).__name__}" if isinstance(first, kinds) else ""
 
 
-def _tolerance(estimator: Any, tolerance: float | None) -> float | None:
+def _tolerance(estimator: Any, tolerance: float | None, threshold: Any) -> float | None:
     """Return the tolerance of regressors, and None for classifiers."""
+    found = _found_tolerance(estimator, tolerance)
+    if threshold is not None and found is not None:
+        raise ValueError(f"threshold={threshold!r} is not supported with regressors.")
+    return found
+
+
+def _found_tolerance(estimator: Any, tolerance: float | None) -> float | None:
     models = list(estimator.values()) if isinstance(estimator, Mapping) else [estimator]
     tagged = [model for model in models if hasattr(model, "__sklearn_tags__")]
     if tolerance is not None or not any(map(is_regressor, tagged)):
@@ -341,13 +424,15 @@ def _tolerance(estimator: Any, tolerance: float | None) -> float | None:
     return grids.pop()
 
 
-def _cut_short(finished: Finished, task: Task, wanted: Task) -> Iterator[str]:
+def _cut_short(finished: Finished, task: Task, wanted: Task, runner: Runner) -> Iterator[str]:
     """Say how far the audit got, where it is not as far as requested."""
-    n_done = len(finished.outcomes[0])
+    n_done = len(finished.pairs)
     full = wanted.design
     size = task.design.train_size
     if n_done < full.n_pairs:
-        yield f"{n_done} of {full.n_pairs} pairs were run: {finished.stopped}"
+        yield f"{n_done} of {full.n_pairs} pairs were run: {runner.stopped}"
+    elif runner.stopped:
+        yield f"not everything was run beside the pairs: {runner.stopped}"
     if size < full.train_size:
         yield (
             f"to keep the time budget each training saw {size:,} of {full.train_size:,} "
@@ -359,6 +444,16 @@ def _cut_short(finished: Finished, task: Task, wanted: Task) -> Iterator[str]:
     n_used = len(wanted.rows.used)
     if n_used < full.n_rows:
         yield f"{n_used:,} of {full.n_rows:,} rows of the file were used, as requested"
+
+
+def _not_begun(
+    runner: Runner, no_sources: bool, windows: TimeDesign | None, in_time_order: TimeResult | None
+) -> Iterator[str]:
+    """Name what was requested beside the pairs, and had no time."""
+    if runner.stopped and no_sources:
+        yield f"where changes come from was not measured: {runner.stopped}"
+    if runner.stopped and windows is not None and in_time_order is None:
+        yield f"retraining in time order was not measured: {runner.stopped}"
 
 
 def _not_measured(finished: Finished, task: Task, wanted: Task) -> tuple[str, ...]:
@@ -381,7 +476,6 @@ class Finished:
     kept: list[int]  # indices of the contenders
     pairs: list[int]  # numbers of the pairs that all of them have
     outcomes: list[list[PairOutcome]]  # of each kept contender
-    stopped: str  # why not all pairs were run; empty if they were
 
     @property
     def baseline(self) -> dict[int, PairOutcome]:
@@ -389,13 +483,42 @@ class Finished:
         return dict(zip(self.pairs, self.outcomes[0], strict=True))
 
     def results(
-        self, task: Task, truth: NDArray[Any], tolerance: float | None
+        self, task: Task, table: _Table, tolerance: float | None, *, run: int = 1
     ) -> tuple[ContenderResult, ...]:
-        """Return what each contender's pairs show."""
+        """Return what each contender's pairs show; ``run`` is the one beside the first."""
         return tuple(
-            _result(task.contenders[index], truth, pairs, tolerance)
+            _result(
+                task.contenders[index],
+                table.truth,
+                [outcome.against_first(run) for outcome in pairs],
+                tolerance,
+            )
             for index, pairs in zip(self.kept, self.outcomes, strict=True)
         )
+
+    def new_rows(
+        self, task: Task, table: _Table, tolerance: float | None
+    ) -> tuple[NewRowsResult, ...]:
+        """Return the changes for each of several shares of new rows; empty for a single one."""
+        others = task.design.other_shares
+        shares = dict(zip(others, range(2, 2 + len(others)), strict=True)) if others else {}
+        shares |= {task.design.new_rows: 1} if others else {}
+        return tuple(
+            NewRowsResult(
+                share,
+                {c.name: c.flips for c in self.results(task, table, tolerance, run=run)},
+            )
+            for share, run in shares.items()
+        )
+
+    def explanation(self, X: Any) -> ExplanationRuns | None:
+        """Return importances and coefficients of the baseline; None if they were not kept."""
+        pairs = [outcome.against_first(1) for outcome in self.outcomes[0]]
+        importances = stacked([outcome.importances for outcome in pairs])
+        if importances is None:
+            return None
+        coefficients = [pair.coefficients for pair in pairs if len(pair.coefficients) == 2]
+        return ExplanationRuns(column_names(X), importances, coefficients)
 
 
 def _result(
@@ -412,104 +535,86 @@ def _result(
 class _Clock:
     """When to stop, and how long a pair of all contenders takes."""
 
-    deadline: float | None
-    stopped: str = ""
+    runner: Runner
     started: list[float] = field(default_factory=list)
 
     def allows(self) -> bool:
         """Tell whether another pair is likely to be finished in time."""
         now = context.now()
         self.started.append(now)
-        if self.deadline is None:
+        if self.runner.deadline is None:
             return True
         first = self.started[0]
         pairs = len(self.started) - 1
         each = (now - first) / pairs if pairs else 0.0
-        if now + each > self.deadline:
-            self.stopped = TIME
-        return not self.stopped
+        if now + each > self.runner.deadline:
+            self.runner.stopped = TIME
+        return not self.runner.stopped
 
 
-def _run_pairs(
-    task: Task,
-    store: Store,
-    *,
-    deadline: float | None,
-    n_jobs: int | None,
-    verbose: int,
-    keep_interrupted: bool,
-) -> Finished:
+def _so_far(task: Task, table: _Table, store: Store, tolerance: float | None, name: str) -> str:
+    """Say what is known of the baseline; empty before two pairs, and if another one has run."""
+    names = [pair_name(0, pair) for pair in range(task.design.n_pairs)]
+    pairs = [store.finished[name].against_first(1) for name in names if name in store.finished]
+    if name not in names or len(pairs) < MIN_PAIRS:
+        return ""
+    baseline = task.contenders[0]
+    flips = _result(baseline, table.truth, pairs, tolerance).flips
+    return f"so far {baseline.name} changes {mean_limits(flips, DELTA, table.clusters).percent()}"
+
+
+def _run_pairs(task: Task, table: _Table, runner: Runner, tolerance: float | None) -> Finished:
     """Run what the store does not hold yet.
 
     Each new pair is stored as soon as it is done. After the deadline nothing is started, and fits
-    end at their next block. With ``keep_interrupted``, Ctrl-C ends the run in the same way.
+    end at their next block.
     """
     total = len(task.contenders) * task.design.n_pairs
-    progress = Progress(total, "pairs", verbose=verbose)
-    clock = _Clock(deadline)
+    progress = Progress(total, "pairs", verbose=runner.verbose)
+    deadline = runner.deadline
     jobs = (
-        (contender, task.job(contender, pair, deadline))
-        for contender, pair in _missing(task, store, clock, progress)
+        (pair_name(contender, pair), task.job(contender, pair, deadline))
+        for contender, pair in _missing(task, runner, progress)
     )
-    if deadline is not None and deadline - context.now() < 2 * START_SECONDS:
-        n_jobs = 1  # the time would go into starting workers
-    options = {"return_as": "generator_unordered", "pre_dispatch": "n_jobs"}
+    # With little time left, it would go into starting workers.
+    hurry = deadline is not None and deadline - context.now() < 2 * START_SECONDS
     try:
-        for contender, pair, outcome in in_workers(_run_one, jobs, n_jobs=n_jobs, **options):
-            if outcome is None:
-                clock.stopped = TIME
-            else:
-                store.put(contender, pair, outcome)
-                progress.advance()
-    except KeyboardInterrupt:
-        if not keep_interrupted:
-            raise
-        clock.stopped = INTERRUPTED
+        so_far = partial(_so_far, task, table, runner.store, tolerance)
+        runner.run(jobs, progress, n_jobs=1 if hurry else None, so_far=so_far)
     finally:
         progress.close()
-    return _finished(task, store, clock.stopped)
+    return _finished(task, runner)
 
 
-def _missing(
-    task: Task, store: Store, clock: _Clock, progress: Progress
-) -> Iterator[tuple[int, int]]:
+def _missing(task: Task, runner: Runner, progress: Progress) -> Iterator[tuple[int, int]]:
     """Yield what is to be run, pair by pair, so that all contenders have the same pairs.
 
-    Under a deadline each contender gets its first pairs at once, the baseline before the others:
-    there is something to report as early as possible.
+    Each contender gets its first pairs at once, the baseline before the others: there is something
+    to report as early as possible.
     """
+    clock = _Clock(runner)
     n_pairs = task.design.n_pairs
     indices = range(len(task.contenders))
-    early = min(MIN_PAIRS, n_pairs) if clock.deadline is not None else 0
-    rounds = [[(c, p) for p in range(early)] for c in indices] if early else []
-    rounds += [[(c, p) for c in indices] for p in range(early, n_pairs)]
+    rounds = [[(c, p) for p in range(MIN_PAIRS)] for c in indices]
+    rounds += [[(c, p) for c in indices] for p in range(MIN_PAIRS, n_pairs)]
     for number, work in enumerate(rounds):
-        missing = [item for item in work if not store.has(*item)]
+        missing = [item for item in work if pair_name(*item) not in runner.store]
         if len(missing) < len(work):
             progress.advance(len(work) - len(missing))
         # The first pairs are begun in any case: their deadline ends them.
-        if missing and number >= len(indices) * bool(early) and not clock.allows():
+        if missing and number >= len(indices) and not clock.allows():
             return
         for item in missing:
-            if clock.stopped:
+            if runner.stopped:
                 return
             yield item
 
 
-def _run_one(contender: int, job: Job) -> tuple[int, int, PairOutcome | None]:
-    try:
-        return contender, job.pair, _runs.run_pair(job)
-    except DeadlinePassed:
-        return contender, job.pair, None
-    except Exception as error:
-        error.add_note(f"contender {job.contender.name!r}, pair {job.pair}")
-        raise
-
-
-def _finished(task: Task, store: Store, stopped: str) -> Finished:
+def _finished(task: Task, runner: Runner) -> Finished:
     """Keep the contenders with enough finished pairs, and the pairs that all of them have."""
     wanted = range(task.design.n_pairs)
-    done = [{p for p in wanted if store.has(c, p)} for c in range(len(task.contenders))]
+    store = runner.store
+    done = [{p for p in wanted if pair_name(c, p) in store} for c in range(len(task.contenders))]
     pairs = set(wanted)
     kept: list[int] = []
     for contender in sorted(range(len(done)), key=lambda c: (c > 0, -len(done[c]))):
@@ -518,11 +623,11 @@ def _finished(task: Task, store: Store, stopped: str) -> Finished:
             pairs = shared
             kept = [*kept, contender]
         elif contender == 0:
-            _refuse(task, stopped, len(shared))
+            _refuse(task, runner.stopped, len(shared))
     kept = sorted(kept)
     numbers = sorted(pairs)
-    outcomes = [[store.finished[c, p] for p in numbers] for c in kept]
-    return Finished(kept, numbers, outcomes, stopped)
+    outcomes = [[store.finished[pair_name(c, p)] for p in numbers] for c in kept]
+    return Finished(kept, numbers, outcomes)
 
 
 def _refuse(task: Task, stopped: str, n_done: int) -> None:

@@ -152,7 +152,7 @@ class DataFacts:
 
 def data_facts(
     X: Any,
-    codes: NDArray[np.intp],
+    codes: NDArray[Any],
     test: NDArray[np.intp],
     used: NDArray[np.intp] | None = None,
     groups: NDArray[np.intp] | None = None,

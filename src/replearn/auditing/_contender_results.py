@@ -68,6 +68,8 @@ class ContenderResult:
         What a reader of the report should know.
     measured_as : str
         Where the audited estimator is not the one that ``fit`` would train: what it is.
+    is_setting : bool
+        Whether it is a setting of a grid, from which the best is chosen.
     decision_threshold : float or None
         Mean decision threshold of the runs, if they have one.
     notes : tuple of (str, int)
@@ -89,6 +91,7 @@ class ContenderResult:
     default_key: bool = False
     remark: str = ""
     measured_as: str = ""
+    is_setting: bool = False
     decision_threshold: float | None = None
     notes: tuple[tuple[str, int], ...] = ()
 
@@ -121,6 +124,7 @@ class ContenderResult:
             default_key=contender.has_default_key,
             remark=contender.remark,
             measured_as=contender.measured_as,
+            is_setting=contender.is_setting,
             decision_threshold=_mean_threshold(outcomes),
             notes=_counted([outcome.notes for outcome in outcomes]),
         )

@@ -16,6 +16,7 @@ from sklearn.base import (
     RegressorMixin,
     clone,
 )
+from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 
 from replearn.execution import RunContext, keyed_seeds, random_state_names, set_seeds
@@ -36,6 +37,7 @@ from replearn.tables import copy_rows, n_rows, take_rows
 
 BASELINE = "baseline"
 BAGGING = "bagging (5 models)"
+REPRESENTATIVE = "representative (of 5 models)"
 SCORE = "score thresholds"
 INCUMBENT = "incumbent"
 REPLICABLE = "replicable"
@@ -46,6 +48,8 @@ SHARED_KEY = "a shared key"
 INCUMBENTS = (IncumbentClassifier, IncumbentRegressor)
 NEEDS = (NOTHING, OLD_MODEL, SHARED_KEY)
 """What a contender requires besides the data, from the least to the most."""
+
+ParamGrid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 
 AUDIT_FITS = 64
 """Base estimators that the default replicable contender trains, over all partitions.
@@ -63,6 +67,7 @@ class Contender:
     estimator: Any
     remark: str = ""
     measured_as: str = ""  # if it is not what ``fit`` would train: what it is, for headlines
+    is_setting: bool = False  # one of a grid, from which the best is chosen
 
     @property
     def succeeds(self) -> bool:
@@ -145,13 +150,16 @@ class Setting:
 
 
 def make_contenders(
-    estimators: Any, setting: Setting, names: Sequence[str] | None = None
+    estimators: Any,
+    setting: Setting,
+    names: Sequence[str] | None = None,
+    param_grid: ParamGrid | None = None,
 ) -> list[Contender]:
     """Turn an estimator or a dict of estimators into contenders; the first is the baseline.
 
     A dict is taken as it is. One classifier: the contenders of `KINDS` with these names. A
     replicable estimator is the contender "replicable" itself, and the others are made from its base
-    estimator.
+    estimator. A grid adds each of its settings; without names there is the baseline beside them.
 
     >>> from sklearn.naive_bayes import GaussianNB
     >>> setting = Setting(rho=0.1, shared_key="k", n=999)
@@ -166,9 +174,13 @@ def make_contenders(
                 f"threshold={setting.threshold!r} is not supported with a dict of contenders: wrap "
                 "each of them in DecisionThresholdClassifier."
             )
+        if param_grid is not None:
+            raise ValueError("param_grid is not supported with a dict of contenders.")
         contenders = _of_dict(estimators, names)
     else:
+        names = ["baseline"] if names is None and param_grid is not None else names
         contenders = _of_kinds(estimators, setting, names)
+        contenders += _of_grid(estimators, setting, param_grid or [])
     for contender in contenders:
         if not (hasattr(contender.estimator, "fit") and hasattr(contender.estimator, "predict")):
             raise TypeError(
@@ -206,6 +218,36 @@ def _of_kinds(estimator: Any, setting: Setting, names: Sequence[str] | None) -> 
     kinds = {**kinds, "replicable": lambda *_: Contender(REPLICABLE, estimator)}
     chosen = chosen if base is not None else ["replicable"]
     return [kinds[name](base, setting) for name in chosen]
+
+
+def _of_grid(estimator: Any, setting: Setting, param_grid: ParamGrid) -> list[Contender]:
+    """Return one contender for each setting of the grid."""
+    contenders = []
+    for params in ParameterGrid(param_grid) if param_grid else []:
+        changed = clone(estimator)
+        changed.set_params(**{_full_name(changed, name): params[name] for name in params})
+        name = ", ".join(f"{name}={params[name]}" for name in params)
+        model = with_threshold(changed, setting.threshold)
+        contenders.append(Contender(name, model, is_setting=True))
+    return contenders
+
+
+def _full_name(estimator: Any, name: str) -> str:
+    """Return the name of a parameter as `set_params` takes it; a last part is enough.
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> _full_name(make_pipeline(DecisionTreeClassifier()), "max_depth")
+    'decisiontreeclassifier__max_depth'
+    """
+    known = estimator.get_params(deep=True)
+    if name in known:
+        return name
+    found = [full for full in known if full.endswith(f"__{name}")]
+    if len(found) != 1:
+        what = f"could be {', '.join(found)}" if found else "is none of its parameters"
+        raise ValueError(f"param_grid: {name!r} of {type(estimator).__name__} {what}.")
+    return found[0]
 
 
 def _checked_names(names: Sequence[str], known: list[str]) -> list[str]:
@@ -300,6 +342,7 @@ KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
     "replicable": _affordable,
     "replicable-full": _full,
     "score-loose": _score_loose,
+    "representative": lambda base, _: Contender(REPRESENTATIVE, RepresentativeClassifier(base)),
 }
 """All contenders that can be made from one classifier, by the name that chooses them."""
 
@@ -329,14 +372,12 @@ def default_kinds(estimator: Any) -> tuple[str, ...]:
     return tuple(kind for kind in DEFAULT_KINDS if kind not in NEED_PROBABILITIES)
 
 
-def missing_kinds(estimator: Any, names: Sequence[str] | None, setting: Setting) -> str:
+def missing_kinds(estimator: Any, names: Any, setting: Setting) -> list[str]:
     """Say which default contenders cannot be made from a classifier; empty if all can."""
     if names is not None or isinstance(estimator, Mapping) or setting.tolerance is not None:
-        return ""
+        return []
     missing = [kind for kind in DEFAULT_KINDS if kind not in default_kinds(estimator)]
-    if not missing:
-        return ""
-    return f"no contender {' and '.join(missing)}: predict_proba is required"
+    return [f"no contender {' and '.join(missing)}: predict_proba is required"] if missing else []
 
 
 def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:
@@ -399,14 +440,17 @@ class SmallBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Predict mean probabilities, or vote shares where the base estimator has none."""
-        total = np.zeros((n_rows(X), len(self.classes_)))
-        for model in self.estimators_:
-            if hasattr(model, "predict_proba"):
-                indices = np.searchsorted(self.classes_, model.classes_)
-                total[:, indices] += model.predict_proba(copy_rows(X))
-            else:
-                total += np.asarray(model.predict(copy_rows(X)))[:, np.newaxis] == self.classes_
-        return total / len(self.estimators_)
+        return np.mean([self._shares(model, X) for model in self.estimators_], axis=0)
+
+    def _shares(self, model: Any, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of one model, or 1 for the class that it predicts."""
+        if not hasattr(model, "predict_proba"):
+            predicted = np.asarray(model.predict(copy_rows(X)))[:, np.newaxis] == self.classes_
+            return predicted.astype(np.float64)
+        shares = np.zeros((n_rows(X), len(self.classes_)))
+        indices = np.searchsorted(self.classes_, model.classes_)
+        shares[:, indices] = model.predict_proba(copy_rows(X))
+        return shares
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class, or from the mean of the models' decision thresholds."""
@@ -416,6 +460,21 @@ class SmallBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if len(known) < len(thresholds):
             return self.classes_[np.argmax(chances, axis=1)]
         return self.classes_[(chances[:, 1] >= np.mean(known)).astype(np.intp)]
+
+
+class RepresentativeClassifier(SmallBagging):
+    """The one of a few models that is nearest to their mean: a single model that can be read.
+
+    Nearest in the mean squared distance of probabilities over the training rows.
+    """
+
+    def fit(self, X: Any, y: Any, *, context: RunContext | None = None) -> RepresentativeClassifier:
+        """Fit one clone per resample, and keep the one nearest to their mean."""
+        super().fit(X, y, context=context)
+        shares = np.stack([self._shares(model, X) for model in self.estimators_])
+        distances = ((shares - shares.mean(axis=0)) ** 2).mean(axis=(1, 2))
+        self.estimators_ = [self.estimators_[int(distances.argmin())]]
+        return self
 
 
 class SmallBaggingRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):

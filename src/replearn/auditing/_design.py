@@ -7,6 +7,7 @@ that was interrupted continues with the same rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -51,6 +52,8 @@ class AuditDesign:
         Fingerprint of the key that drew the rows.
     new_rows : float, default=1.0
         Share of the second sample of a pair that the first does not have.
+    other_shares : tuple of float, default=()
+        Smaller shares of new rows, for which each pair has a further sample.
     """
 
     n_rows: int
@@ -63,6 +66,7 @@ class AuditDesign:
     n_pool: int
     key_fingerprint: str
     new_rows: float = 1.0
+    other_shares: tuple[float, ...] = ()
 
     @property
     def independent_pairs(self) -> bool:
@@ -153,17 +157,16 @@ def n_test_rows(n_rows: int, test_size: int | float | None) -> int:
 def make_design(
     n_rows: int,
     rows: Rows,
-    *,
     n_pairs: int,
     key: SharedKey,
     sample: str = "disjoint",
     train_size: Any = None,
-    new_rows: float = 1.0,
+    new_rows: float | Sequence[float] = 1.0,
 ) -> AuditDesign:
     """Check the sizes and fix the design."""
     check_choice("sample", sample, SAMPLES)
-    check_fraction("new_rows", new_rows)
-    if new_rows < 1 and sample == "bootstrap":
+    *others, largest_share = _checked_shares(new_rows)
+    if (others or largest_share < 1) and sample == "bootstrap":
         raise ValueError(f'new_rows={new_rows!r} requires sample="disjoint".')
     pool = len(rows.pool_units)
     unit = "rows" if rows.unit_of_row is None else "groups"
@@ -180,7 +183,7 @@ def make_design(
             f"train_size={train_size!r}: each run needs between {MIN_SAMPLE} and {largest} "
             f"{unit}; {pool} {unit} are outside the test set."
         )
-    if round(new_rows * int(size)) < 1:
+    if round(min([*others, largest_share]) * int(size)) < 1:
         raise ValueError(
             f"new_rows={new_rows!r} of {size} {unit} is less than one: use a larger share."
         )
@@ -195,14 +198,21 @@ def make_design(
         unit=unit,
         n_pool=pool,
         key_fingerprint=key.fingerprint,
-        new_rows=float(new_rows),
+        new_rows=largest_share,
+        other_shares=tuple(others),
     )
 
 
-def draw_pair(
-    design: AuditDesign, rows: Rows, key: SharedKey, pair: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Draw the training rows of one pair.
+def _checked_shares(new_rows: float | Sequence[float]) -> list[float]:
+    """Return shares of new rows once each, the largest last."""
+    shares = [new_rows] if np.ndim(new_rows) == 0 else list(new_rows)  # type: ignore[arg-type]
+    if not shares:
+        raise ValueError("new_rows is empty: give at least one share.")
+    return sorted({check_fraction("new_rows", share) for share in shares})
+
+
+def draw_pair(design: AuditDesign, rows: Rows, key: SharedKey, pair: int) -> list[NDArray[np.intp]]:
+    """Draw the training rows of one pair: two samples, and one for each of the other shares.
 
     With ``new_rows`` below 1 the second sample is the first without some rows and with as many
     others. Where all pairs fit side by side, they are cut from one shuffle and share no row.
@@ -212,11 +222,10 @@ def draw_pair(
     size = design.train_size
     if design.sample == "bootstrap":
         rng = np.random.default_rng(key.child("pair", pair).seed_for("bootstrap"))
-        drawn = rng.choice(rows.pool_units, (2, size))
-        return rows.of_units(drawn[0]), rows.of_units(drawn[1])
+        return [rows.of_units(drawn) for drawn in rng.choice(rows.pool_units, (2, size))]
     shuffle, index = (0, pair) if design.independent_pairs else (pair, 0)
     rng = np.random.default_rng(key.child("pair", shuffle).seed_for("permutation"))
     order = rng.permutation(rows.pool_units)[2 * size * index :]
     # The new rows come last, and as many of the first ones go: as a window moves in time.
-    n_new = round(design.new_rows * size)
-    return rows.of_units(order[:size]), rows.of_units(order[n_new : size + n_new])
+    starts = [round(share * size) for share in (0.0, design.new_rows, *design.other_shares)]
+    return [rows.of_units(order[start : size + start]) for start in starts]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -225,6 +226,8 @@ class Judgement:
         Pairs of runs.
     new_rows : float
         Share of the rows that a retraining has not seen before.
+    n_settings : int
+        Contenders that are settings of a grid; their limits hold for all of them at once.
     not_measured : tuple of str
         Contenders that were left out for lack of time.
     """
@@ -238,6 +241,7 @@ class Judgement:
     tolerance: float | None
     n_pairs: int
     new_rows: float
+    n_settings: int
     not_measured: tuple[str, ...]
 
     @property
@@ -270,6 +274,7 @@ def judge(result: Measurement) -> Judgement:
         tolerance=result.tolerance,
         n_pairs=result.design.n_pairs,
         new_rows=result.design.new_rows,
+        n_settings=sum(contender.is_setting for contender in result.contenders),
         not_measured=result.not_measured,
     )
 
@@ -284,10 +289,13 @@ def _compared(contenders: list[ContenderJudgement]) -> tuple[ContenderJudgement,
 
 def _judge(result: Measurement, contender: ContenderResult) -> ContenderJudgement:
     first = result.contenders[0]
-    useful = contender.usefulness(result.classes, result.mean)
+    useful = contender.usefulness(
+        result.classes, partial(result.mean, delta=result.delta_of(contender))
+    )
     scores = tuple(_scores(result, contender))
     lost = tuple(_lost_recalls(result, contender))
-    difference = result.mean(contender.flips - first.flips, within=SIGNED)
+    delta = result.delta_of(contender)
+    difference = result.mean(contender.flips - first.flips, within=SIGNED, delta=delta)
     price = max(0.0, *(-score.difference.value for score in scores))
     outcome = BASELINE
     if contender is not first:
@@ -300,7 +308,7 @@ def _judge(result: Measurement, contender: ContenderResult) -> ContenderJudgemen
         needs=contender.needs,
         measured_as=contender.measured_as,
         changed=result.flip_rate(contender.name),
-        tail=quantile_limits(contender.flips, 0.99, result.delta),
+        tail=quantile_limits(contender.flips, 0.99, delta),
         difference=difference,
         scores=scores,
         usefulness=useful,
@@ -354,6 +362,7 @@ def _risk(result: Measurement) -> Risk | None:
 def _scores(result: Measurement, contender: ContenderResult) -> Iterator[Score]:
     """Yield what a contender is judged by, next to the baseline's."""
     n_classes = len(result.classes)
+    delta = result.delta_of(contender)
     # Without probabilities there is no AUC: then accuracy is what all contenders have.
     ranking = all(c.has_ranking for c in result.contenders)
     baseline = result.contenders[0].score_tables(n_classes, ranking=ranking)
@@ -363,8 +372,8 @@ def _scores(result: Measurement, contender: ContenderResult) -> Iterator[Score]:
         yield Score(
             name,
             float(first.mean()),
-            result.mean(table, within=limits),
-            result.mean(table - first, within=SIGNED),
+            result.mean(table, within=limits, delta=delta),
+            result.mean(table - first, within=SIGNED, delta=delta),
         )
 
 

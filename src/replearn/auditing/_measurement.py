@@ -13,11 +13,29 @@ from numpy.typing import NDArray
 from replearn.auditing._columns import DataFacts, Subgroups
 from replearn.auditing._contender_results import ContenderResult
 from replearn.auditing._design import AuditDesign
+from replearn.auditing._explanation import ExplanationRuns
 from replearn.auditing._judgement import MAX_PRICE, Judgement, judge
 from replearn.auditing._sources import SourceResult
-from replearn.auditing._statistics import Estimate, mean_limits, row_limits
+from replearn.auditing._statistics import DELTA, Estimate, mean_limits, row_limits
+from replearn.auditing._time import TimeResult
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class NewRowsResult:
+    """Which predictions change when so many of the training rows are new.
+
+    Parameters
+    ----------
+    share : float
+        Share of new rows.
+    flips : dict of str to ndarray of shape (pairs, rows)
+        Of each contender.
+    """
+
+    share: float
+    flips: Mapping[str, Floats]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,6 +82,12 @@ class Measurement:
         Codes of findings that are not looked for.
     sources : tuple of SourceResult, default=()
         Which predictions of the baseline change on the same rows when one thing changes.
+    new_rows : tuple of NewRowsResult, default=()
+        Which predictions change for each of several shares of new rows.
+    in_time_order : TimeResult, default=None
+        Retrainings of the baseline in time order, and with the rows shuffled.
+    explanation : ExplanationRuns, default=None
+        Importances and coefficients of the baseline.
     not_measured : tuple of str, default=()
         Contenders that were left out for lack of time.
     cut_short : tuple of str, default=()
@@ -91,12 +115,15 @@ class Measurement:
     rho: float
     pairs_wanted: int
     wall_seconds: float
-    delta: float = 0.05
+    delta: float = DELTA
     tolerance: float | None = None
     threshold: str = ""
     max_price: float = MAX_PRICE
     ignore: tuple[str, ...] = ()
     sources: tuple[SourceResult, ...] = ()
+    new_rows: tuple[NewRowsResult, ...] = ()
+    in_time_order: TimeResult | None = None
+    explanation: ExplanationRuns | None = None
     not_measured: tuple[str, ...] = ()
     cut_short: tuple[str, ...] = ()
     interrupted: bool = False
@@ -112,7 +139,12 @@ class Measurement:
 
     def flip_rate(self, name: str) -> Estimate:
         """Mean flip rate of a contender with limits over pairs and rows."""
-        return self.mean(self[name].flips)
+        return self.mean(self[name].flips, delta=self.delta_of(self[name]))
+
+    def delta_of(self, contender: ContenderResult) -> float:
+        """Failure probability of a contender's limits; those of a grid's settings hold at once."""
+        n_settings = sum(c.is_setting for c in self.contenders)
+        return self.delta / n_settings if contender.is_setting else self.delta
 
     def source_rate(self, name: str) -> Estimate:
         """Share of predictions that change on the same rows when one thing changes."""

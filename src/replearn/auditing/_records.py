@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from replearn._version import __version__
 from replearn.auditing._checks import Finding
 from replearn.auditing._contender_results import ClassifierResult, ContenderResult
+from replearn.auditing._explanation import Explanation
 from replearn.auditing._judgement import ContenderJudgement, Judgement
 from replearn.auditing._measurement import Measurement
+from replearn.auditing._multiplicity import Multiplicity, multiplicity
 from replearn.auditing._statistics import (
     MIN_GROUP_ROWS,
     Estimate,
@@ -29,8 +31,10 @@ from replearn.auditing._statistics import (
     strict_limits,
     tail_mean,
 )
+from replearn.auditing._time import TimeResult
 from replearn.auditing._usefulness import RegressionUsefulness, Usefulness
 from replearn.auditing.instability import Instability, Retrainings
+from replearn.bounds import binomial_limits
 
 FORMAT = "replearn-audit"
 VERSION = 2
@@ -218,6 +222,43 @@ class SourceRecord:
 
 
 @dataclass(frozen=True)
+class NewRowsRecord:
+    """Share of changed predictions of each contender when so many training rows are new."""
+
+    share: float
+    changed: Mapping[str, Estimate]
+
+
+@dataclass(frozen=True)
+class Retraining:
+    """One retraining in time order, beside those of the same sizes with the rows shuffled."""
+
+    trained_until: str
+    test_until: str
+    test_rows: int
+    changed: Estimate
+    shuffled: float
+    accuracy: float | None
+    shuffled_accuracy: float | None
+
+
+@dataclass(frozen=True)
+class TimeRecord:
+    """Changed predictions in time order, and with the rows shuffled."""
+
+    window: str
+    periods: int
+    shuffles: int
+    changed: Estimate
+    shuffled: Estimate
+    p_value: float
+    accuracy: float | None
+    shuffled_accuracy: float | None
+    accuracy_p_value: float | None
+    retrainings: tuple[Retraining, ...]
+
+
+@dataclass(frozen=True)
 class Timings:
     """When the audit ended, and how long it took."""
 
@@ -237,6 +278,10 @@ class Report:
     classes: tuple[Any, ...]
     contenders: tuple[ContenderRecord, ...]
     sources: tuple[SourceRecord, ...]
+    new_rows: tuple[NewRowsRecord, ...]
+    in_time_order: TimeRecord | None
+    explanation: Explanation | None
+    multiplicity: tuple[Multiplicity, ...]
     instability: tuple[Instability, ...]
     least_stable_rows: tuple[RowRecord, ...]
     columns: tuple[str, ...]
@@ -261,6 +306,14 @@ def make_report(result: Measurement, findings: Iterable[Finding]) -> Report:
         sources=tuple(
             SourceRecord(source.name, result.mean(source.flips), len(source.flips))
             for source in result.sources
+        ),
+        new_rows=tuple(_new_rows(result)),
+        in_time_order=_in_time_order(result),
+        explanation=None
+        if result.explanation is None
+        else result.explanation.summary(result.delta),
+        multiplicity=tuple(
+            multiplicity(result, c) for c in result.contenders if isinstance(c, ClassifierResult)
         ),
         instability=tuple(
             Retrainings.from_result(result, c.name).summary(c.name)
@@ -347,6 +400,50 @@ def _design(result: Measurement) -> DesignRecord:
         key_fingerprint=design.key_fingerprint,
         new_rows=design.new_rows,
     )
+
+
+def _new_rows(result: Measurement) -> Iterable[NewRowsRecord]:
+    for found in result.new_rows:
+        deltas = {name: result.delta_of(result[name]) for name in found.flips}
+        limits = {n: result.mean(flips, delta=deltas[n]) for n, flips in found.flips.items()}
+        yield NewRowsRecord(found.share, limits)
+
+
+def _in_time_order(result: Measurement) -> TimeRecord | None:
+    found = result.in_time_order
+    if found is None:
+        return None
+    right = found.accuracies
+    return TimeRecord(
+        window=found.design.window,
+        periods=len(found.design.ends),
+        shuffles=found.n_shuffles,
+        changed=found.in_time(result.delta),
+        shuffled=found.shuffled(result.delta),
+        p_value=found.p_value,
+        accuracy=None if right is None else float(right[0]),
+        shuffled_accuracy=None if right is None else float(right[1:].mean()),
+        accuracy_p_value=None if right is None else float((right <= right[0]).mean()),
+        retrainings=tuple(_retrainings(found, result.delta)),
+    )
+
+
+def _retrainings(found: TimeResult, delta: float) -> Iterable[Retraining]:
+    lower, upper = binomial_limits(found.changed[0], found.n_test, delta)
+    is_quantity = bool(np.isnan(found.right).any())
+    for index, n_test in enumerate(found.n_test.tolist()):
+        last = index + found.design.n_window
+        changed = found.changed[:, index] / n_test
+        accuracy = found.right[:, index] / n_test
+        yield Retraining(
+            trained_until=found.design.last_values[last],
+            test_until=found.design.last_values[last + 1],
+            test_rows=n_test,
+            changed=Estimate(float(changed[0]), float(lower[index]), float(upper[index])),
+            shuffled=float(changed[1:].mean()),
+            accuracy=None if is_quantity else float(accuracy[0]),
+            shuffled_accuracy=None if is_quantity else float(accuracy[1:].mean()),
+        )
 
 
 def _rows(result: Measurement) -> Iterable[RowRecord]:

@@ -22,7 +22,13 @@ from replearn.records import aligned, html_table, html_text, visible, write_atom
 SCREEN = 100
 LONGEST_CELL = 40
 MARKDOWN_ROWS = 10
-PLOTTED = ("design", "judgement", "contenders", "instability")
+PLOTTED = (
+    *("design", "judgement", "contenders", "instability"),
+    *("sources", "new_rows", "in_time_order"),
+)
+DRAWN = ("sources", "new-rows", "time")
+"""Parts about retraining that have a picture."""
+
 MAX_CELL_BYTES = 2_000_000
 """Features of the least stable rows take at most that much of the page."""
 
@@ -46,7 +52,11 @@ def to_text(report: Report, *, details: bool = False) -> str:
             _tables.design_sentence(report),
             aligned(_tables.stability(report)),
             _tables.guarantee_note(report),
-            aligned(_tables.sources(report)) if report.sources else "",
+            *(
+                text
+                for part in _tables.retraining(report)
+                for text in (f"{part.title}. {part.note}", aligned(part.lines))
+            ),
             aligned(_tables.usefulness(report)),
             *_tables.remarks(report),
             *(
@@ -67,6 +77,9 @@ def _first_screen(report: Report) -> list[str]:
             _words.recommendation(judgement), _words.caution(judgement), _words.events(judgement)
         ),
         _paragraph(
+            _tables.new_rows_sentence(report),
+            _tables.time_sentence(report),
+            _tables.grid_sentence(report),
             _tables.shortage(report),
             _tables.short_design(report),
             _tables.findings_sentence(report),
@@ -105,6 +118,9 @@ def to_notebook(report: Report) -> str:
         _words.recommendation(judgement),
         _words.caution(judgement),
         _words.events(judgement),
+        _tables.new_rows_sentence(report),
+        _tables.time_sentence(report),
+        _tables.grid_sentence(report),
         _tables.shortage(report),
     ]
     return "".join(
@@ -130,6 +146,7 @@ def to_markdown(report: Report) -> str:
         markdown_text(_words.recommendation(judgement)),
         markdown_text(_words.caution(judgement)),
         markdown_text(_words.events(judgement)),
+        markdown_text(_tables.grid_sentence(report)),
         markdown_text(_tables.shortage(report)),
         markdown_text(_tables.design_sentence(report)),
         "## Details",
@@ -138,9 +155,13 @@ def to_markdown(report: Report) -> str:
         _right_aligned(_tables.stability(report)),
         markdown_text(_tables.guarantee_note(report)),
         *(
-            ("## Where changes come from", _right_aligned(_tables.sources(report)))
-            if report.sources
-            else ()
+            text
+            for part in _tables.retraining(report)
+            for text in (
+                f"## {part.title}",
+                markdown_text(part.note),
+                _right_aligned(part.lines),
+            )
         ),
         "## How useful",
         _right_aligned(_tables.usefulness(report)),
@@ -250,12 +271,13 @@ def to_html(report: Report, *, values: bool = True) -> str:
         sentences=_words.verdict_sentences(report.judgement),
         overview=_tables.overview(report.judgement),
         stability=_tables.stability(report),
-        source_lines=_tables.sources(report),
-        source_limit=max(
-            [c.flip_rate.value for c in report.contenders[:1]]
-            + [s.changed.value for s in report.sources]
-        )
-        or 1.0,
+        retraining=_tables.retraining(report),
+        drawn=DRAWN,
+        first_notes=[
+            _tables.new_rows_sentence(report),
+            _tables.time_sentence(report),
+            _tables.grid_sentence(report),
+        ],
         errors=_tables.usefulness(report) if report.judgement.tolerance is not None else None,
         score_text=_words.score_text,
         title=_tables.title(report),

@@ -1,4 +1,4 @@
-"""One pair of one contender: fit on two samples, predict the test rows, keep the outcome."""
+"""One pair of one contender: fit on its samples, predict the test rows, keep the outcome."""
 
 from __future__ import annotations
 
@@ -12,21 +12,28 @@ import re
 import textwrap
 import time
 import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
+from threadpoolctl import threadpool_limits
 
 from replearn.auditing._contenders import Contender, prepare
 from replearn.auditing._design import AuditDesign, Rows, draw_pair
+from replearn.auditing._explanation import coefficients_of, column_importances
 from replearn.binding import describe_estimator
 from replearn.bounds import class_weights
 from replearn.exceptions import NotCertifiedWarning, SmallSampleWarning
 from replearn.execution import (
+    DeadlinePassed,
+    Progress,
     RunContext,
+    context,
     fit_in_context,
+    in_workers,
     keyed_seeds,
     one_thread,
     predict_labels,
@@ -42,8 +49,14 @@ from replearn.tables import n_rows, take_rows
 
 ARRAYS = (
     *("predictions", "law", "votes", "probabilities", "thresholds", "predicted_flips"),
-    *("values", "reported"),
+    *("values", "reported", "importances"),
 )
+TEXTS = (
+    *("seconds", "certificates", "promises", "verdict", "notes", "decision_thresholds"),
+    "coefficients",
+)
+TIME = "the time budget ended"
+INTERRUPTED = "it was interrupted"
 LONGEST_NOTE = 400
 LONGEST_GROUP = 60
 MANIFEST_VERSION = 3
@@ -78,11 +91,14 @@ class Task:
             points=take_rows(self.X, self.rows.test),
             classes=self.classes,
             deadline=deadline,
+            explained=contender == 0 and self.contenders[0].replicable_part is None,
         )
 
     def manifest(self, digest: str) -> dict[str, Any]:
         """What two audits must share to have the same result; the number of pairs may grow."""
         design = dataclasses.asdict(self.design)
+        shares = list(design.pop("other_shares"))
+        design |= {"other_shares": shares} if shares else {}
         if not self.design.independent_pairs:
             del design["n_pairs"], design["n_drawn"]
         return {
@@ -100,7 +116,7 @@ Sample = tuple[Any, NDArray[Any], NDArray[Any] | None]
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One pair of one contender: two samples, and the points to predict."""
+    """One pair of one contender: its samples, and the points to predict."""
 
     contender: Contender
     pair: int
@@ -110,11 +126,13 @@ class Job:
     classes: NDArray[Any] | None
     deadline: float | None  # on the monotonic clock, which all processes share
     seed_key: SharedKey | None = None  # other seeds than the pair's, fixed ones included
+    n_threads: int = 1
+    explained: bool = False  # whether importances and coefficients are kept
 
 
 @dataclass(frozen=True, eq=False)
 class PairOutcome:
-    """What two runs predicted for the test rows; the first axis of the arrays is the run."""
+    """What the runs predicted for the test rows; the first axis of the arrays is the run."""
 
     predictions: NDArray[np.int32] | None = None  # indices in the list of classes
     law: NDArray[np.float64] | None = None  # two classes: probability of the second one
@@ -124,18 +142,50 @@ class PairOutcome:
     predicted_flips: NDArray[np.float64] | None = None  # what each run estimated of the other
     values: NDArray[np.float64] | None = None  # of a quantity: predictions before rounding
     reported: NDArray[np.float64] | None = None  # of a quantity: predictions
+    importances: NDArray[np.float64] | None = None  # of the columns, where they are kept
     seconds: tuple[float, ...] = ()  # processor seconds of fit and prediction
-    certificates: tuple[str, ...] | None = None  # JSON of both
+    certificates: tuple[str, ...] | None = None  # JSON of each run
     promises: tuple[str, ...] = ()  # sentences of a certificate of another task
     verdict: tuple[str, ...] = ()  # of a certificate of another task: certified, estimated, ...
     notes: tuple[str, ...] = ()  # warnings, each once
     decision_thresholds: tuple[float, ...] = ()  # of the runs that have one
+    coefficients: tuple[dict[str, float], ...] = ()  # of linear models, by name
+
+    def against_first(self, run: int) -> PairOutcome:
+        """Return the first run and another one as a pair."""
+        items: dict[str, Any] = {
+            name: None if (array := getattr(self, name)) is None else array[[0, run]]
+            for name in ARRAYS
+            if name != "thresholds"
+        }
+        for name in ("seconds", "certificates", "coefficients"):
+            values = getattr(self, name)
+            has_all = values is not None and len(values) == len(self.seconds)
+            items[name] = (values[0], values[run]) if has_all else values
+        return dataclasses.replace(self, **items)
+
+    def of_rows(self, rows: slice) -> PairOutcome:
+        """Return the predictions of some of the points alone."""
+        predictions = None if self.predictions is None else self.predictions[:, rows]
+        reported = None if self.reported is None else self.reported[:, rows]
+        return PairOutcome(predictions=predictions, reported=reported)
+
+    def changes(self, other: PairOutcome, tolerance: float | None) -> NDArray[np.float64]:
+        """Compare the first runs of two outcomes row by row: 1 where the prediction changed."""
+        if tolerance is None:
+            assert self.predictions is not None
+            assert other.predictions is not None
+            return (self.predictions[0] != other.predictions[0]).astype(np.float64)
+        assert self.reported is not None
+        assert other.reported is not None
+        gap = np.abs(self.reported[0] - other.reported[0])
+        # Multiples of a spacing are not exact in floating point.
+        return (gap >= tolerance * (1 - 1e-9)).astype(np.float64)
 
     def to_bytes(self) -> bytes:
         """Return the bytes of an npz file."""
         present = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
-        texts = ("seconds", "certificates", "promises", "verdict", "notes", "decision_thresholds")
-        words = json.dumps({name: getattr(self, name) for name in texts})
+        words = json.dumps({name: getattr(self, name) for name in TEXTS})
         buffer = io.BytesIO()
         np.savez_compressed(buffer, words=np.array(words), **present)
         return buffer.getvalue()
@@ -156,49 +206,118 @@ def earlier_manifest(folder: str | os.PathLike[str] | None) -> dict[str, Any] | 
 
 
 class Store:
-    """Finished pairs in memory, and in a folder if there is one, so that an audit can continue."""
+    """Finished work in memory, and in a folder if there is one, so that an audit can continue."""
 
     def __init__(self, folder: str | os.PathLike[str] | None, manifest: dict[str, Any]) -> None:
         self._folder = None if folder is None else WorkFolder(folder)
-        self.finished: dict[tuple[int, int], PairOutcome] = {}
+        self.finished: dict[str, PairOutcome] = {}
         if self._folder is not None:
             self._folder.claim("audit", manifest)
 
-    def has(self, contender: int, pair: int) -> bool:
-        """Tell whether a pair is finished; then it is in `finished`."""
-        if (contender, pair) not in self.finished and self._folder is not None:
-            content = self._folder.get(_pair_file(contender, pair))
+    def __contains__(self, name: str) -> bool:
+        """Tell whether something is finished; then it is in `finished`."""
+        if name not in self.finished and self._folder is not None:
+            content = self._folder.get(name)
             if content is not None:
-                self.finished[contender, pair] = PairOutcome.from_bytes(content)
-        return (contender, pair) in self.finished
+                self.finished[name] = PairOutcome.from_bytes(content)
+        return name in self.finished
 
-    def put(self, contender: int, pair: int, outcome: PairOutcome) -> None:
-        """Keep a finished pair."""
-        self.finished[contender, pair] = outcome
+    def put(self, name: str, outcome: PairOutcome) -> None:
+        """Keep what is finished."""
+        self.finished[name] = outcome
         if self._folder is not None:
-            self._folder.put(_pair_file(contender, pair), outcome.to_bytes())
+            self._folder.put(name, outcome.to_bytes())
 
 
-def _pair_file(contender: int, pair: int) -> str:
+def pair_name(contender: int, pair: int) -> str:
+    """Name under which a pair is kept."""
     return f"contender-{contender:02d}-{pair:04d}.pair"
 
 
-def run_pair(job: Job, n_threads: int = 1) -> PairOutcome:
-    """Fit one contender on both samples of a pair and predict the test rows.
+@dataclass(eq=False)
+class Runner:
+    """Runs jobs in workers, keeps each outcome, and ends at the deadline or on Ctrl-C."""
+
+    store: Store
+    deadline: float | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    keep_interrupted: bool = False  # whether Ctrl-C ends the run instead of raising
+    stopped: str = ""  # why not everything was run; empty if it was
+
+    def run(
+        self,
+        jobs: Iterable[tuple[str, Job]],
+        progress: Progress,
+        *,
+        n_jobs: int | None = None,
+        so_far: Callable[[str], str] | None = None,
+    ) -> None:
+        """Run named jobs; ``n_jobs`` if other than usual.
+
+        ``so_far`` takes the name of a finished one, and says what is known by then.
+        """
+        workers = self.n_jobs if n_jobs is None else n_jobs
+        options: dict[str, Any] = {"return_as": "generator_unordered", "pre_dispatch": "n_jobs"}
+        try:
+            for name, outcome in in_workers(_run_one, jobs, n_jobs=workers, **options):
+                if outcome is None:
+                    self.stopped = TIME
+                else:
+                    self.store.put(name, outcome)
+                    if so_far is not None and self.verbose >= 0:
+                        progress.note = so_far(name) or progress.note
+                    progress.advance()
+        except KeyboardInterrupt:
+            if not self.keep_interrupted:
+                raise
+            self.stopped = INTERRUPTED
+
+    def run_missing(
+        self, jobs: Mapping[str, Callable[[], Job]], what: str, *, n_jobs: int | None = None
+    ) -> None:
+        """Make and run the jobs whose names are not kept yet, until the deadline."""
+        missing = {name: make for name, make in jobs.items() if name not in self.store}
+        progress = Progress(len(missing), what, verb="run", verbose=self.verbose)
+        try:
+            self.run(self._in_time(missing), progress, n_jobs=n_jobs)
+        finally:
+            progress.close()
+
+    def _in_time(self, jobs: Mapping[str, Callable[[], Job]]) -> Iterator[tuple[str, Job]]:
+        for name, make in jobs.items():
+            if self.deadline is not None and context.now() > self.deadline:
+                self.stopped = self.stopped or TIME
+            if self.stopped:
+                return
+            yield name, make()
+
+
+def _run_one(name: str, job: Job) -> tuple[str, PairOutcome | None]:
+    try:
+        return name, run_pair(job)
+    except DeadlinePassed:
+        return name, None
+    except Exception as error:
+        error.add_note(f"contender {job.contender.name!r}, pair {job.pair}")
+        raise
+
+
+def run_pair(job: Job) -> PairOutcome:
+    """Fit one contender on the samples of a pair and predict the test rows.
 
     Raises `DeadlinePassed` after the deadline, between two blocks (or models of an ensemble).
     """
-    threads = one_thread() if n_threads == 1 else contextlib.nullcontext()
+    threads: contextlib.AbstractContextManager[Any] = one_thread()
+    if job.n_threads > 1:
+        threads = threadpool_limits(job.n_threads)
     with threads, warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("default")
         # The certificate and a finding say the first, and the second is measured.
         warnings.simplefilter("ignore", NotCertifiedWarning)
         warnings.simplefilter("ignore", SmallSampleWarning)
-        runs = []
-        in_use = None
-        for sample in job.samples:
-            run, in_use = _run(job, sample, in_use, n_threads)
-            runs.append(run)
+        first, in_use = _run(job, job.samples[0], None)
+        runs = [first, *(_run(job, sample, in_use)[0] for sample in job.samples[1:])]
     notes = {_shortened(f"{w.category.__name__}: {w.message}") for w in raised}
     arrays = {n: stacked([run.get(n) for run in runs]) for n in ARRAYS if n != "thresholds"}
     certificates = tuple(run["certificate"] for run in runs)
@@ -211,6 +330,7 @@ def run_pair(job: Job, n_threads: int = 1) -> PairOutcome:
         verdict=runs[0].get("verdict", ()),
         notes=tuple(sorted(notes)),
         decision_thresholds=tuple(run["threshold"] for run in runs if run.get("threshold")),
+        coefficients=tuple(run["coefficients"] for run in runs if run.get("coefficients")),
     )
 
 
@@ -231,16 +351,22 @@ def stacked(parts: list[Any]) -> Any:
     return None if any(part is None for part in parts) else np.stack(parts)
 
 
-def _run(job: Job, sample: Sample, in_use: Any, n_threads: int) -> tuple[dict[str, Any], Any]:
-    """Return what one run predicts, and its model, which the next one may succeed."""
+def _prepared(job: Job, in_use: Any) -> Any:
+    """Return the model of one run, not fitted; it may succeed the one ``in_use``."""
     model = prepare(job.contender, job.key, job.pair)
     if job.seed_key is not None:
         set_seeds(model, keyed_seeds(random_state_names(model), job.seed_key))
-    if n_threads > 1:
+    if job.n_threads > 1:
         names = [n for n in model.get_params(deep=True) if n.rpartition("__")[2] == "n_jobs"]
-        model.set_params(**dict.fromkeys(names, n_threads))
+        model.set_params(**dict.fromkeys(names, job.n_threads))
     if job.contender.succeeds and in_use is not None:
         model.set_params(incumbent=in_use)
+    return model
+
+
+def _run(job: Job, sample: Sample, in_use: Any) -> tuple[dict[str, Any], Any]:
+    """Return what one run predicts, and its model, which others may succeed."""
+    model = _prepared(job, in_use)
     start = time.process_time()
     X, labels, groups = sample
     classes = job.classes
@@ -263,6 +389,9 @@ def _run(job: Job, sample: Sample, in_use: Any, n_threads: int) -> tuple[dict[st
         predict = _predict_replicable if job.contender.is_replicable else _predict
         outcome = predict(model, classes, job.points)
     seconds = time.process_time() - start
+    if job.explained:
+        outcome["importances"] = column_importances(model, job.points, job.key)
+        outcome["coefficients"] = coefficients_of(model, job.points)
     threshold = fitted_threshold(model) or getattr(model, "threshold_", None)
     found = {**outcome, "seconds": seconds, "threshold": threshold, **_certificate_of(model)}
     return found, model

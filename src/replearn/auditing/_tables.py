@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from replearn.auditing import _words
 from replearn.auditing._judgement import Judgement
-from replearn.auditing._records import CertificateRecord, ContenderRecord, DesignRecord, Report
-from replearn.auditing._statistics import Estimate, percent
+from replearn.auditing._records import (
+    CertificateRecord,
+    ContenderRecord,
+    DesignRecord,
+    Report,
+    TimeRecord,
+)
+from replearn.auditing._statistics import Estimate, percent, points
+from replearn.auditing._time import N_SHUFFLES
 from replearn.auditing._usefulness import NoModel, RegressionUsefulness
 
 Lines = list[tuple[str, ...]]
+SHOWN_COLUMNS = 15
 SHOWN_FINDINGS = 2
 """Findings that the first screen names; the others are counted."""
 
@@ -60,8 +70,182 @@ def sources(report: Report) -> Lines:
         lines.append((source.name, source.changed.percent(), str(source.repeats)))
     fresh = report.contenders[0].flip_rate
     share = report.design.new_rows
-    what = "all rows are new" if share == 1 else f"{100 * share:.3g} % of the rows are new"
+    what = "all rows are new" if share == 1 else f"{_share(share)} of the rows are new"
     return [*lines, (what, fresh.percent(), str(report.design.n_pairs))]
+
+
+def new_rows(report: Report) -> Lines:
+    """Tabulate changes against the share of new rows; nothing for a single share."""
+    if not report.new_rows:
+        return []
+    names = list(report.new_rows[0].changed)
+    lines: Lines = [("New rows", *names)]
+    for found in report.new_rows:
+        lines.append((_share(found.share), *(found.changed[name].percent() for name in names)))
+    return lines
+
+
+def in_time_order(report: Report) -> Lines:
+    """Tabulate retrainings in time order beside shuffled ones; nothing if not measured."""
+    found = report.in_time_order
+    if found is None:
+        return []
+    lines: Lines = [
+        ("Trained until", "Tested until", "Test rows", "Changed in time order", "Shuffled")
+        + (() if found.retrainings[0].accuracy is None else ("Accuracy", "Shuffled accuracy"))
+    ]
+    for step in found.retrainings:
+        line = [step.trained_until, step.test_until, f"{step.test_rows:,}", step.changed.percent()]
+        line += [percent(step.shuffled, 1)]
+        if step.accuracy is not None:
+            line += [percent(step.accuracy, 1), percent(step.shuffled_accuracy, 1)]
+        lines.append(tuple(line))
+    return lines
+
+
+def explanation(report: Report) -> Lines:
+    """Tabulate the most important columns of the baseline; nothing if not measured."""
+    found = report.explanation
+    if found is None:
+        return []
+    top = f"In the top {found.n_top}"
+    signs = {sign.name: sign for sign in found.signs}
+    lines: Lines = [("Column", "Importance", "Rank", "Rank over runs", top)]
+    if signs:
+        lines = [(*lines[0], "Sign changes")]
+    for column in found.columns[:SHOWN_COLUMNS]:
+        ranks = f"{column.best_rank} to {column.worst_rank}"
+        line = [column.name, f"{column.importance:.3g}", str(column.rank), ranks]
+        line += [f"{percent(column.in_top, 0)} of runs"]
+        if signs:
+            line += [signs[column.name].percent(0) if column.name in signs else ""]
+        lines.append(tuple(line))
+    return lines
+
+
+def other_names(report: Report) -> Lines:
+    """Tabulate churn, multiplicity and negative flips; nothing for quantities."""
+    if not report.multiplicity:
+        return []
+    head = ("contender", "churn", "self-consistency", "ambiguity", "discrepancy", "negative flips")
+    lines: Lines = [head]
+    for found in report.multiplicity:
+        estimates = (
+            *(found.churn, found.self_consistency, found.ambiguity),
+            *(found.discrepancy, found.negative_flips),
+        )
+        lines.append((found.contender, *(estimate.percent() for estimate in estimates)))
+    return lines
+
+
+def new_rows_sentence(report: Report) -> str:
+    """Say how the changes of the baseline depend on the share of new rows; empty for one share."""
+    if not report.new_rows:
+        return ""
+    name = report.contenders[0].name
+    parts = [
+        f"{percent(found.changed[name].value, 1)} with {_share(found.share)}"
+        for found in report.new_rows
+    ]
+    return f"Predictions of {name} that change by the share of new rows: {', '.join(parts)}."
+
+
+def time_sentence(report: Report) -> str:
+    """Say how much of the changes in time order is drift; empty if it was not measured."""
+    found = report.in_time_order
+    if found is None:
+        return ""
+    sizes = f"{found.periods} periods, {found.window} windows"
+    sentence = (
+        f"In time order {found.changed.percent()} of predictions change at a retraining ({sizes}), "
+        f"with the same rows shuffled {found.shuffled.percent()}: {_judged_drift(found)} "
+        f"(p = {found.p_value:.2g}, {found.shuffles} shuffles)."
+    )
+    if found.accuracy is None:
+        return sentence
+    return (
+        f"{sentence} Accuracy on the period after the windows is {percent(found.accuracy, 1)}, "
+        f"shuffled {percent(found.shuffled_accuracy, 1)} (p = {found.accuracy_p_value:.2g})."
+    )
+
+
+def _judged_drift(found: TimeRecord) -> str:
+    drift = found.changed.value - found.shuffled.value
+    if found.p_value <= 1 / (1 + N_SHUFFLES):
+        return f"drift adds {points(drift, 1)} points"
+    if found.changed.value < found.shuffled.lower:
+        return "drift adds no changes"
+    return "no changes by drift are shown"
+
+
+def explanation_sentence(report: Report) -> str:
+    """Say what changes in the explanation of the baseline; empty if it was not measured."""
+    found = report.explanation
+    if found is None:
+        return ""
+    sentence = (
+        f"Two trainings of {report.contenders[0].name} share {found.top_overlap.percent(0)} of "
+        f"their {found.n_top} most important columns; the most important one differs in "
+        f"{found.first_changes.percent(0)} of the pairs."
+    )
+    if found.sign_changes is None:
+        return sentence
+    return (
+        f"{sentence} {found.sign_changes.percent(0)} of {found.n_coefficients} coefficients change "
+        "their sign."
+    )
+
+
+def grid_sentence(report: Report) -> str:
+    """Say for what the limits of the settings of a grid hold; empty without a grid."""
+    n_settings = report.judgement.n_settings
+    if not n_settings:
+        return ""
+    return (
+        f"Limits of the {n_settings} settings hold for all of them at once, so also for the one "
+        "that is chosen."
+    )
+
+
+class Section(NamedTuple):
+    """A part of a report about how a model is retrained."""
+
+    id: str
+    title: str
+    note: str
+    lines: Lines
+
+
+def retraining(report: Report) -> list[Section]:
+    """Return the parts about retraining that were measured."""
+    repeated = (
+        "The baseline was trained again on the same rows with one thing changed. What changes then "
+        "is not due to the data."
+    )
+    models = report.multiplicity[0].n_models if report.multiplicity else 0
+    names = (
+        f"The same pairs in words of the literature, over {models} models. Churn: two models "
+        "differ. Self-consistency: two models agree. Ambiguity: rows on which they are not "
+        "unanimous. Discrepancy: the largest share on which two models of a pair differ. Negative "
+        "flips: right before, wrong after."
+    )
+    sections = [
+        Section("sources", "Where changes come from", repeated, sources(report)),
+        Section("new-rows", "Some rows are new", new_rows_sentence(report), new_rows(report)),
+        Section("time", "Retraining in time order", time_sentence(report), in_time_order(report)),
+        Section(
+            "explanation",
+            "What changes in the explanation",
+            explanation_sentence(report),
+            explanation(report),
+        ),
+        Section("other-names", "Churn and multiplicity", names, other_names(report)),
+    ]
+    return [section for section in sections if section.lines]
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.3g} %"
 
 
 def at_least(value: float) -> str:
@@ -193,7 +377,7 @@ def design_sentence(report: Report) -> str:
 def _kind_of_samples(design: DesignRecord) -> str:
     if design.new_rows == 1:
         return f"{design.sample} samples"
-    return f"samples of which {100 * design.new_rows:.3g} % are new"
+    return f"samples of which {_share(design.new_rows)} are new"
 
 
 def short_design(report: Report) -> str:

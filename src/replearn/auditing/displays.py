@@ -144,3 +144,60 @@ class RowFlipsDisplay(Display):
             ax.step(np.sort(frequency), share, where="pre", label=name)
         ax.set(xlabel="how often a row changes", ylabel="share of rows at or above")
         ax.set_yscale("log")
+
+
+@dataclass(eq=False)
+class NewRowsDisplay(Display):
+    """Share of predictions that change, against the share of training rows that are new.
+
+    Parameters
+    ----------
+    shares : list of float
+        Shares of new rows.
+    changed : dict of str to list of Estimate
+        Share of changed predictions of each contender, for each share of new rows. Limits of
+        different shares are not independent: pairs of different shares have their first sample in
+        common.
+    """
+
+    shares: list[float]
+    changed: dict[str, list[Estimate]]
+
+    @classmethod
+    def from_result(cls, result: AuditResult) -> Self:
+        """Take the numbers from an audit with several shares of new rows.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from replearn.auditing import NewRowsDisplay, audit
+        >>> X, y = make_classification(1200, flip_y=0.2, random_state=0)
+        >>> tree = {"tree": DecisionTreeClassifier(max_depth=3)}
+        >>> result = audit(tree, X, y, new_rows=[0.1, 1.0], n_pairs=2, verbose=-1)
+        >>> few, all_new = NewRowsDisplay.from_result(result).changed["tree"]
+        >>> few.value < all_new.value
+        True
+        """
+        found = result.report.new_rows
+        if not found:
+            raise ValueError("the audit has one share of new rows: pass several as new_rows=.")
+        names = [contender.name for contender in result.contenders]
+        changed = {name: [item.changed[name] for item in found] for name in names}
+        return cls([item.share for item in found], changed)
+
+    def _columns(self) -> dict[str, Any]:
+        estimates = [estimate for line in self.changed.values() for estimate in line]
+        return {
+            "contender": np.repeat(list(self.changed), len(self.shares)),
+            "new_rows": np.tile(self.shares, len(self.changed)),
+            **{f"flip_{k}": [e[k] for e in map(as_json, estimates)] for k in LIMITS},
+        }
+
+    def _draw(self, ax: Any) -> None:
+        for name, estimates in self.changed.items():
+            values = [estimate.value for estimate in estimates]
+            bars = np.hstack([_error_bars(estimate) for estimate in estimates])
+            ax.errorbar(self.shares, values, yerr=bars, fmt="o-", label=name)
+        ax.set(xlabel="share of new rows", ylabel="changed predictions", xscale="log")
+        ax.set_ylim(bottom=0)

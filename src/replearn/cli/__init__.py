@@ -39,7 +39,9 @@ from replearn.cli._options import (
     number,
     option,
     repeated,
-    share,
+    settings,
+    shares,
+    yes_or_no,
 )
 from replearn.exceptions import (
     NotCertifiedWarning,
@@ -66,7 +68,9 @@ __all__ = [
     "put_json",
     "repeated",
     "say",
-    "share",
+    "settings",
+    "shares",
+    "yes_or_no",
 ]
 
 ENCODING_HELP = "of text files, such as latin-1 (default: utf-8)"

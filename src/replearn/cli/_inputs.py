@@ -84,6 +84,11 @@ class SampleOptions(CommandOptions):
     encoding: str | None = option(ENCODING_HELP, "NAME")
     model: str = option(MODEL_HELP, "NAME", default="logreg")
 
+    @property
+    def time_columns(self) -> tuple[str, ...]:
+        """Columns that hold the time of a row; no features."""
+        return ()
+
 
 @dataclass(frozen=True, kw_only=True)
 class ThresholdOptions(CommandOptions):
@@ -120,6 +125,7 @@ class Sample:
     columns: dict[str, str]  # kinds of the features
     target_kind: str
     groups: NDArray[Any] | None
+    times: NDArray[Any] | None
     remarks: tuple[str, ...]  # for standard error
     ids: tuple[str, ...]  # columns that look like ids of the rows, and are not learned from
     overview: str  # columns and classes, for standard error
@@ -154,7 +160,7 @@ def read_sample(
     labels, kept, remarks = _read_target(table, options, numbers)
     frame = table.frame.filter(kept)
     named = {options.id: "id", options.group_by: "group", options.target: "target"}
-    used_as = dict.fromkeys(options.drop, "dropped")
+    used_as = dict.fromkeys(options.drop, "dropped") | dict.fromkeys(options.time_columns, "time")
     used_as |= {name: use for name, use in named.items() if name is not None}
     about = [r for r in table.remarks if not any(f"column {n!r}" in r for n in used_as)]
     return Sample(
@@ -163,6 +169,7 @@ def read_sample(
         columns=columns,
         target_kind=table.columns[options.target],
         groups=None if options.group_by is None else _groups(frame[options.group_by], options),
+        times=_times(frame, table.columns, options) if options.time_columns else None,
         remarks=(*about, *remarks),
         ids=ids,
         overview=f"{table.overview(used_as)}\ntarget {options.target!r}: {_classes(labels)}",
@@ -171,9 +178,8 @@ def read_sample(
 
 def split_columns(table: Table, options: SampleOptions) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the features with their kinds, and the ids; others are named by options."""
-    aside = [
-        n for n in (options.target, options.id, options.group_by, *options.drop) if n is not None
-    ]
+    named = (options.target, options.id, options.group_by, *options.drop, *options.time_columns)
+    aside = [name for name in named if name is not None]
     for name in aside:
         _check_column(name, table.columns, options.data)
     others = {n: kind for n, kind in table.columns.items() if n not in aside}
@@ -302,6 +308,41 @@ def _groups(column: Any, options: SampleOptions) -> NDArray[Any]:
             f"{options.data}: column {options.group_by!r} has rows without a value."
         )
     return np.array([str(value) for value in column.to_list()])
+
+
+def _times(frame: Any, kinds: Mapping[str, str], options: SampleOptions) -> NDArray[Any]:
+    """Return the time of each row: of several columns (year, month, day) one text that sorts."""
+    parts = []
+    for name in options.time_columns:
+        column = frame[name]
+        if column.null_count():
+            raise TableFileError(f"{options.data}: column {name!r} has rows without a value.")
+        values = column.to_numpy()
+        if is_date(kinds[name]):
+            days = values.astype("datetime64[D]")
+            values = days if (days == values).all() else values
+        elif values.dtype.kind not in "iuf":
+            raise TableFileError(
+                f"{options.data}: column {name!r} holds texts; --time-column requires dates or "
+                "numbers (year,month,day in several columns)."
+            )
+        parts.append(values)
+    return parts[0] if len(parts) == 1 else _joined(parts, options)
+
+
+def _joined(parts: list[NDArray[Any]], options: SampleOptions) -> NDArray[Any]:
+    """Join whole numbers to texts that sort: 3 and 5 to 03-05."""
+    texts = []
+    for name, values in zip(options.time_columns, parts, strict=True):
+        whole = values.dtype.kind != "M" and bool((values == np.floor(values)).all())
+        if not whole or values.min() < 0:
+            raise TableFileError(
+                f"{options.data}: column {name!r} must hold whole numbers of at least 0, since "
+                "--time-column names several columns."
+            )
+        width = len(str(int(values.max())))
+        texts.append([f"{int(value):0{width}d}" for value in values])
+    return np.array(["-".join(cells) for cells in zip(*texts, strict=True)])
 
 
 def read_columns(path: str) -> dict[str, str]:

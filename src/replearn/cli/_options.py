@@ -7,6 +7,7 @@ arguments and the options that ``COMMON`` names; ``--help-all`` shows the others
 from __future__ import annotations
 
 import argparse
+import ast
 import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
@@ -56,10 +57,15 @@ def option(text: str, metavar: Any = None, default: Any = None, **settings: Any)
     return dataclasses.field(default=default, metadata={"flag": True, **settings})
 
 
-def repeated(text: str, metavar: str) -> Any:
+def repeated(text: str, metavar: str, **settings: Any) -> Any:
     """Return the field of an option that may be given several times; its value is a tuple."""
     text = f"{text} (may be repeated)"
-    return option(text, metavar, default=(), action="append")
+    return option(text, metavar, default=(), action="append", **settings)
+
+
+def yes_or_no(text: str) -> Any:
+    """Return the field of a flag that has an opposite, ``--no-...``; None: neither is given."""
+    return option(text, action=argparse.BooleanOptionalAction)
 
 
 def number(text: str, kind: type = int, default: Any = None) -> Any:
@@ -102,6 +108,35 @@ def share(text: str) -> float:
         return float(stripped[:-1]) / 100 if stripped.endswith("%") else float(stripped)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no share: write it as 10% or 0.1.") from None
+
+
+def shares(text: str) -> tuple[float, ...]:
+    """Read shares, separated by commas.
+
+    >>> shares("1%, 0.1, 100%")
+    (0.01, 0.1, 1.0)
+    """
+    return tuple(share(part) for part in names(text))
+
+
+def settings(text: str) -> tuple[str, tuple[Any, ...]]:
+    """Read a parameter and the values that it takes in a grid.
+
+    >>> settings("max_depth=2,4,None"), settings("criterion=gini,log_loss")
+    (('max_depth', (2, 4, None)), ('criterion', ('gini', 'log_loss')))
+    """
+    name, sign, values = text.partition("=")
+    if not sign or not name.strip() or not names(values):
+        raise argparse.ArgumentTypeError(f"{text!r} must be a parameter and values: max_depth=2,4.")
+    return name.strip(), tuple(map(_value, names(values)))
+
+
+def _value(text: str) -> Any:
+    """Read a number, True, False or None; anything else is a text."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
 
 
 # -- parsers ---------------------------------------------------------------------------------------

@@ -19,8 +19,11 @@ from replearn.cli import (
     option,
     put,
     put_json,
+    repeated,
     say,
-    share,
+    settings,
+    shares,
+    yes_or_no,
 )
 from replearn.cli._inputs import (
     NAMED,
@@ -42,7 +45,7 @@ from replearn.tables import Table, is_large_file
 
 CONTENDERS = (
     *("baseline", "bagging", "score", "incumbent", "replicable"),
-    *("replicable-full", "score-loose"),
+    *("replicable-full", "score-loose", "representative"),
 )
 """As in `replearn.auditing.KINDS`, which the help text does not wait for."""
 
@@ -89,8 +92,8 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
 
     COMMON = (
         *("target", "out", "model", "contenders", "group_by", "subgroups", "threshold"),
-        *("new_rows", "quick", "time_budget", "fail_above", "tolerance", "resume"),
-        *("max_memory", "jobs", "details", "json"),
+        *("new_rows", "time_column", "grid", "quick", "time_budget", "fail_above", "tolerance"),
+        *("resume", "jobs", "details", "json"),
     )
     EXAMPLES = (
         "replearn audit people.csv --target income --out report.html",
@@ -101,7 +104,7 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
         "flip probability that the replicable contender guarantees (default: 0.1)", float, 0.1
     )
     time_budget: float | None = number(
-        "seconds for the whole command: what is left out is said",
+        "seconds for the whole command",
         float,
     )
     max_price: float | None = number(
@@ -114,8 +117,7 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
         "the same for its upper 95 %% limit: passes only if the rate is shown to be smaller", float
     )
     tolerance: float | None = number(
-        "the target is a quantity (model ridge, hgb, forest or tree): predictions that differ by "
-        "less have not changed",
+        "the target is a quantity: smaller changes do not count",
         float,
     )
     y_range: tuple[float, float] | None = option(
@@ -129,22 +131,37 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
     rows: int | None = number("use at most so many rows of the file, drawn by the key")
     jobs: int = number("number of workers (default: all cores)", default=-1)
     contenders: tuple[str, ...] | None = option(
-        f"among {', '.join(CONTENDERS)} (default: first five)", "A,B", type=names
+        f"{', '.join(CONTENDERS)} (usual: first 5)", "A,B", type=names
     )
     subgroups: tuple[str, ...] = option(SUBGROUPS_HELP, "A,B", default=(), type=names)
     out: str | None = option("write the report: .html, .json or .md", "FILE")
     key_file: str | None = option("key from which the samples are drawn", "FILE")
     resume: str | None = option("keep finished work here, and continue from it", "DIR")
     quick: bool = flag(f"a first look: {QUICK.rows} rows, {QUICK.pairs} pairs, no bagging")
-    new_rows: float = option(
-        "share of rows that are new at a retraining, such as 10%%",
+    new_rows: tuple[float, ...] = option(
+        "share of rows that are new at a retraining: 10%%",
         "SHARE",
-        default=1.0,
-        type=share,
+        default=(1.0,),
+        type=shares,
     )
-    sources: bool = flag("measure where changes come from, with --quick or a time budget as well")
-    no_sources: bool = flag("do not measure where changes come from")
-    details: bool = flag("print every table and finding, not only the first screen")
+    time_column: tuple[str, ...] = option(
+        "retrain in time order, too: one column, or year,month",
+        "COLUMN",
+        default=(),
+        type=names,
+    )
+    window: str = option(
+        "what a retraining in time order keeps: sliding (default) or growing windows",
+        choices=("sliding", "growing"),
+        default="sliding",
+    )
+    grid: tuple[tuple[str, tuple[Any, ...]], ...] = repeated(
+        "settings of the model as contenders", "NAME=A,B", type=settings
+    )
+    sources: bool | None = yes_or_no(
+        "measure where changes come from (default: unless --quick or a time budget is given)"
+    )
+    details: bool = flag("print every table and finding")
     json: bool = flag("print the result as JSON")
     hide_values: bool = flag("leave features out of the report")
     quiet: bool = flag("no remarks, no progress")
@@ -160,11 +177,9 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
         )
 
     @property
-    def measure_sources(self) -> bool | None:
-        """Whether to measure where changes come from; None: as the time budget says."""
-        if self.sources or self.no_sources:
-            return self.sources
-        return False if self.quick else None
+    def time_columns(self) -> tuple[str, ...]:
+        """Columns that hold the time of a row; no features."""
+        return self.time_column
 
 
 def run(options: AuditOptions) -> int:
@@ -226,7 +241,10 @@ def _audit(
         max_rows=size.rows,
         time_budget=_time_left(options),
         new_rows=options.new_rows,
-        sources=options.measure_sources,
+        param_grid={name: list(values) for name, values in options.grid} or None,
+        time=sample.times,
+        window=options.window,
+        sources=False if options.quick and options.sources is None else options.sources,
         on_interrupt="return",
         groups=sample.groups,
         subgroups=list(options.subgroups) or "auto",
@@ -260,8 +278,6 @@ def _draw_if_large(options: AuditOptions, key: SharedKey | None) -> tuple[Table 
 def _check(options: AuditOptions) -> None:
     if options.out and not options.out.lower().endswith(ENDINGS):
         raise ValueError(f"--out {options.out} must end in {', '.join(ENDINGS)}.")
-    if options.sources and options.no_sources:
-        raise ValueError("--sources and --no-sources exclude each other.")
     if options.y_range is not None and options.tolerance is None:
         raise ValueError("--y-range requires --tolerance: the target must be a quantity.")
     if_given(check_positive, "--tolerance", options.tolerance)

@@ -223,6 +223,7 @@ class Progress:
         self._gap = SECONDS_BETWEEN_LINES if self._rewrites else SECONDS_BETWEEN_PLAIN_LINES
         self._next = max(self._quiet_until, self._gap)
         self._said_something = False
+        self.note = ""  # what is known so far, at the end of the line
 
     def advance(self, steps: int = 1) -> None:
         """Count finished steps and say so when it is time."""
@@ -246,7 +247,7 @@ class Progress:
         if self.done < self.total:
             remaining = elapsed / self.done * (self.total - self.done)
             text += f", about {remaining:.0f} s left"
-        return text
+        return f"{text}; {self.note}" if self.note else text
 
     def _say(self, line: str) -> None:
         self._stream.write(f"\r{line}\x1b[K" if self._rewrites else f"{line}\n")

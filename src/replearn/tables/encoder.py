@@ -168,6 +168,29 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return [clip_for_trees(part) for part in cells]
         return chain.from_iterable(map(_scaled, cells, fitted["scales"]))
 
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the numbers that `transform` makes.
+
+        >>> import pandas as pd
+        >>> people = pd.DataFrame({"age": [30.0, 50.0, None], "town": ["Ulm", "Rom", "Ulm"]})
+        >>> TableEncoder().fit(people).get_feature_names_out().tolist()
+        ['age', 'age missing', 'town=Rom', 'town=Ulm']
+        """
+        return np.array([n for fitted in self.fitted_columns_ for n in self._names(fitted)], object)
+
+    def _names(self, fitted: Fitted) -> list[str]:
+        name = fitted["name"]
+        if "words" in fitted:
+            return [f"{name} word {bucket}" for bucket in range(WORD_BUCKETS)]
+        if "levels" in fitted:
+            return [name] if self.for_trees else [f"{name}={level}" for level in fitted["levels"]]
+        scales = fitted["scales"]
+        names = [name] if len(scales) == 1 else [f"{name} {part}" for part in range(len(scales))]
+        if self.for_trees:
+            return names
+        pairs = zip(names, scales, strict=True)
+        return [part for n, scale in pairs for part in (n, *[f"{n} missing"] * bool(scale[2]))]
+
     def __getstate__(self) -> dict[str, Any]:
         """Write what was learned as one text: model files hold hundreds of encoders."""
         state: dict[str, Any] = super().__getstate__()

@@ -36,17 +36,17 @@
 
   // -- frame of a plot ---------------------------------------------------------------------------
   /* Draw at the width of the container, so that text keeps its size on a phone. */
-  function frame(id, { x, y, height, left = 58, xLabel, yLabel, label, yTicks = null, xDigits = null, plain = false }) {
+  function frame(id, { x, y, height, left = 58, xLabel, yLabel, label, xTicks = null, yTicks = null, xDigits = null, plain = false }) {
     const box = document.getElementById(id);
     const width = Math.max(260, Math.round(box.clientWidth || 560));
     const area = { left, right: width - 22, top: 12, bottom: height - 44 };
     const svg = element("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label });
     const scaleX = (v) => area.left + ((v - x[0]) / (x[1] - x[0])) * (area.right - area.left);
     const scaleY = (v) => area.bottom - ((v - y[0]) / (y[1] - y[0])) * (area.bottom - area.top);
-    const xs = ticks(x[0], x[1], width < 420 ? 4 : 6);
-    for (const v of xs) {
+    const xs = xTicks ?? ticks(x[0], x[1], width < 420 ? 4 : 6).map((v) => [v, null]);
+    for (const [v, text] of xs) {
       svg.append(element("line", { class: "axis", x1: scaleX(v), x2: scaleX(v), y1: area.top, y2: area.bottom }));
-      svg.append(element("text", { x: scaleX(v), y: area.bottom + 17, "text-anchor": "middle" }, percent(v, xDigits ?? digitsFor(xs))));
+      svg.append(element("text", { x: scaleX(v), y: area.bottom + 17, "text-anchor": "middle" }, text ?? percent(v, xDigits ?? digitsFor(xs.map(([value]) => value)))));
     }
     const ys = yTicks ?? ticks(y[0], y[1], 5).map((v) => [v, null]);
     const digits = digitsFor(ys.map(([v]) => v));
@@ -283,7 +283,64 @@
     });
   }
 
-  function drawAll() { drawFrontier(); drawRows(); drawGroups(); drawReliability(); drawInstability(); }
+  // -- retraining --------------------------------------------------------------------------------
+  function drawSources() {
+    if (!document.getElementById("plot-sources")) return;
+    const fresh = { name: "new rows", changed: contenders[0].flip_rate };
+    const bars = [...data.sources, fresh];
+    const plot = frame("plot-sources", {
+      x: [0, 1.08 * Math.max(0.002, ...bars.map((b) => b.changed.upper))], y: [bars.length, 0], height: 60 + 34 * bars.length, left: 128,
+      yTicks: bars.map((b, k) => [k + 0.5, b.name]), xLabel: "predictions that change", label: "Predictions that change when one thing does",
+    });
+    bars.forEach((b, k) => {
+      const g = group(plot.svg, b === fresh ? 0 : 2), y = plot.scaleY(k + 0.5), zero = plot.scaleX(0), end = plot.scaleX(b.changed.estimate);
+      g.append(element("rect", { class: "share", x: zero, y: y - 9, width: Math.max(0, end - zero), height: 18 }));
+      whisker(g, plot.scaleX(b.changed.lower), y, plot.scaleX(b.changed.upper), y);
+      mark(g, end, y, b === fresh ? 0 : 2, `${b.name}\n${withLimits(b.changed)}`, 4);
+    });
+  }
+
+  /* A line with limits for each series of points: [x, estimate, words]. */
+  function drawCurves(id, options, curves) {
+    const top = 1.08 * Math.max(0.002, ...curves.flatMap(([, points]) => points.map(([, e]) => e.upper)));
+    const legend = 16 * curves.length, height = 300 + legend;  // names above the lines
+    const plot = frame(id, { y: [0, (top * (height - 56)) / (height - 56 - legend)], height, yLabel: "predictions that change", ...options });
+    curves.forEach(([i, points, name], k) => {
+      const g = group(plot.svg, i);
+      g.append(element("text", { class: "in-series", x: plot.area.left + 8, y: plot.area.top + 14 + 16 * k }, name));
+      g.append(element("path", { class: "line", d: line(plot, points.map(([x]) => x), points.map(([, e]) => e.estimate)) }));
+      for (const [x, e, words] of points) {
+        whisker(g, plot.scaleX(x), plot.scaleY(e.lower), plot.scaleX(x), plot.scaleY(e.upper));
+        mark(g, plot.scaleX(x), plot.scaleY(e.estimate), i, words, 5);
+      }
+    });
+  }
+
+  function drawNewRows() {
+    if (!document.getElementById("plot-new-rows")) return;
+    const shares = data.new_rows.map((found) => found.share), at = (share) => Math.log10(share);
+    const ends = [at(shares[0]) - 0.1, at(shares[shares.length - 1]) + 0.1];
+    const digits = (share) => (share < 0.01 ? 1 : 0);
+    drawCurves("plot-new-rows", {
+      x: ends, xTicks: shares.map((share) => [at(share), percent(share, digits(share))]), xLabel: "new rows (logarithmic)", label: "Predictions that change by the share of new rows",
+    }, shown().map(([c, i]) => [i, data.new_rows.map((found) => [at(found.share), found.changed[c.name], `${c.name}\n${percent(found.share, digits(found.share))} new rows\n${withLimits(found.changed[c.name])}`]), c.name]));
+  }
+
+  function drawTime() {
+    if (!document.getElementById("plot-time")) return;
+    const steps = data.in_time_order.retrainings;
+    const without = (value) => ({ estimate: value, lower: value, upper: value });
+    const words = (what, step, text) => `${what}\ntrained until ${step.trained_until}\n${text}`;
+    const every = Math.ceil(steps.length / (document.getElementById("plot-time").clientWidth < 420 ? 3 : 6));
+    drawCurves("plot-time", {
+      x: [-0.4, steps.length - 0.6], xTicks: steps.map((step, k) => [k, k % every ? "" : step.trained_until.slice(0, 10)]), xLabel: "trained until", label: "Predictions that change in time order, and with the rows shuffled",
+    }, [
+      [0, steps.map((step, k) => [k, step.changed, words("in time order", step, withLimits(step.changed))]), "in time order"],
+      [2, steps.map((step, k) => [k, without(step.shuffled), words("shuffled", step, percent(step.shuffled))]), "shuffled"],
+    ]);
+  }
+
+  function drawAll() { drawSources(); drawNewRows(); drawTime(); drawFrontier(); drawRows(); drawGroups(); drawReliability(); drawInstability(); }
 
   // -- legend ------------------------------------------------------------------------------------
   contenders.forEach((c, i) => {

@@ -1,4 +1,4 @@
-"""The check of where changes come from, with what is known about the causes in usual estimators."""
+"""Checks of how a model is retrained: causes other than data, drift, changed explanations."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ from collections.abc import Iterable
 from replearn.auditing._checks import Check, NotApplicable, check
 from replearn.auditing._measurement import Measurement
 from replearn.auditing._statistics import percent
+from replearn.auditing._time import N_SHUFFLES
 
 MIN_RATE = 0.001
 MIN_SHARE = 0.2
 """From this share of the changes on new rows on, a change on the same rows is worth a finding."""
+
+MIN_CHANGED_EXPLANATION = 0.05
+MIN_OVERLAP = 0.8
+LARGEST_COEFFICIENTS = 10
+"""When a change of the explanation is worth a finding, and how many coefficients are looked at."""
 
 _CAUSES = {
     "HistGradientBoosting": "Early stopping splits off rows at random: early_stopping=False with a "
@@ -67,4 +73,57 @@ def _not_due_to_data(result: Measurement) -> Iterable[str]:
             )
 
 
-OF_SOURCES: tuple[Check, ...] = (_not_due_to_data,)
+@check(
+    "RPL016",
+    "retraining in time order changes more",
+    "issue",
+    remedy="Part of the changes is due to new data of another kind: look at which columns drift, "
+    "and expect more changes than pairs of shuffled samples show. Stable predictions are then not "
+    "the same as right ones.",
+    not_proved="A small drift may stay unseen, and one that changes no predictions does.",
+)
+def _drift(result: Measurement) -> Iterable[str]:
+    found = result.in_time_order
+    if found is None:
+        raise NotApplicable("The time of the rows was not given.")
+    # exact: if the order of the rows has no meaning, the largest of equally likely results
+    if found.n_shuffles >= N_SHUFFLES and found.p_value <= 1 / (1 + N_SHUFFLES):
+        shuffled = found.shuffled(result.delta)
+        yield (
+            f"{result.contenders[0].name}: {percent(found.rates[0], 1)} of the predictions change "
+            f"at a retraining in time order, {percent(shuffled.value, 1)} with the rows shuffled "
+            f"(never more than {percent(found.rates[1:].max(), 1)} in {found.n_shuffles} shuffles)."
+        )
+
+
+@check(
+    "RPL017",
+    "the explanation changes",
+    "issue",
+    remedy="Do not report importances or signs of single coefficients of one training as facts: "
+    "name the columns that are important in all runs, or use fewer columns that say the same.",
+    not_proved="Importances say what the model uses, not what causes the target.",
+)
+def _explanation_changes(result: Measurement) -> Iterable[str]:
+    if result.explanation is None:
+        raise NotApplicable("Importances were not measured: X is no table, or a wide one.")
+    name = result.contenders[0].name
+    found = result.explanation.summary(result.delta)
+    if found.first_changes.lower > MIN_CHANGED_EXPLANATION:
+        often = found.first_changes.percent(0)
+        yield f"{name}: the most important column differs in {often} of the pairs."
+    if found.top_overlap.upper < MIN_OVERLAP:
+        yield (
+            f"{name}: two trainings share {found.top_overlap.percent(0)} of their {found.n_top} "
+            "most important columns."
+        )
+    # Coefficients are looked at together: all lower limits hold at once.
+    signs = found.signs[:LARGEST_COEFFICIENTS]
+    together = result.explanation.summary(result.delta / max(1, len(signs))).signs
+    changing = [sign for sign in together[: len(signs)] if sign.lower > MIN_CHANGED_EXPLANATION]
+    if changing:
+        listed = ", ".join(f"{sign.name} ({percent(sign.value, 0)})" for sign in changing[:5])
+        yield f"{name}: coefficients that change their sign, and in how many pairs: {listed}."
+
+
+OF_RETRAINING: tuple[Check, ...] = (_not_due_to_data, _drift, _explanation_changes)

@@ -1,0 +1,96 @@
+"""Settings of a grid, the representative model, and limits that hold for the one that is chosen."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.datasets import make_classification
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from replearn.auditing import audit
+from replearn.auditing._contenders import RepresentativeClassifier, Setting, make_contenders
+from replearn.auditing._statistics import mean_limits
+
+X, Y = make_classification(1200, flip_y=0.2, random_state=0)
+TREE = DecisionTreeClassifier(max_depth=8, random_state=0)
+OPTIONS = {"n_pairs": 3, "n_jobs": 1, "sources": False, "verbose": -1}
+SETTING = Setting(rho=0.1, shared_key="k", n=500)
+
+
+def test_every_setting_is_a_contender():
+    result = audit(TREE, X, Y, param_grid={"max_depth": [1, 2]}, **OPTIONS)
+    assert [c.name for c in result.contenders] == ["baseline", "max_depth=1", "max_depth=2"]
+    assert result.judgement.n_settings == 2
+    alone = audit({"stump": TREE.set_params(max_depth=1)}, X, Y, **OPTIONS)
+    TREE.set_params(max_depth=8)
+    np.testing.assert_array_equal(result["max_depth=1"].flips, alone["stump"].flips)
+    assert "hold for all of them at once" in " ".join(result.to_text().split())
+    together = audit(
+        TREE, X, Y, param_grid={"max_depth": [1]}, contenders=["baseline", "bagging"], **OPTIONS
+    )
+    assert [c.name for c in together.contenders][2:] == ["max_depth=1"]
+
+
+def test_other_contenders_are_not_missed():
+    found = audit(LinearSVC(), X, Y, param_grid={"C": [0.1]}, **OPTIONS)
+    assert found.cut_short == ()
+
+
+def test_limits_of_settings_hold_at_once():
+    result = audit(TREE, X, Y, param_grid={"max_depth": [1, 2, 3, 4]}, **OPTIONS)
+    flips = result["max_depth=1"].flips
+    judged = result.judgement["max_depth=1"]
+    assert result.flip_rate("max_depth=1") == mean_limits(flips, 0.05 / 4) == judged.changed
+    assert result.flip_rate("baseline") == mean_limits(result["baseline"].flips, 0.05)
+    alone = audit({"stump": DecisionTreeClassifier(max_depth=1, random_state=0)}, X, Y, **OPTIONS)
+    width = judged.scores[0].value.upper - judged.scores[0].value.lower
+    usual = alone.judgement["stump"].scores[0].value
+    assert width > 1.2 * (usual.upper - usual.lower)
+
+
+def test_the_best_of_many_equal_settings_is_covered():
+    """Ten settings that all change 10 %: limits of the one with the fewest changes hold.
+
+    With limits for each alone it would be missed far more often than once in twenty.
+    """
+    rng = np.random.default_rng(0)
+    trials = 400
+    missed = {1: 0, 10: 0}
+    for _ in range(trials):
+        flips = np.repeat(rng.uniform(0, 0.2, (10, 20, 1)), 50, axis=2)  # pairs differ most
+        best = flips[flips.mean(axis=(1, 2)).argmin()]
+        for n_settings in missed:
+            missed[n_settings] += mean_limits(best, 0.05 / n_settings).upper < 0.1
+    assert stats.binom.sf(missed[10] - 1, trials, 0.05) > 1e-8
+    assert stats.binom.sf(missed[1] - 1, trials, 0.05) < 1e-8
+
+
+def test_the_last_part_of_a_name_is_enough():
+    pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier())
+    [_, shallow] = make_contenders(pipeline, SETTING, None, {"max_depth": [3]})
+    assert shallow.estimator.steps[1][1].max_depth == 3
+    with pytest.raises(ValueError, match="'depth' of Pipeline is none of its parameters"):
+        make_contenders(pipeline, SETTING, None, {"depth": [3]})
+    two = make_pipeline(StandardScaler(), StandardScaler(), GaussianNB())
+    with pytest.raises(ValueError, match="'with_mean' of Pipeline could be"):
+        make_contenders(two, SETTING, None, {"with_mean": [True]})
+    with pytest.raises(ValueError, match="dict of contenders"):
+        make_contenders({"a": TREE}, SETTING, None, {"max_depth": [3]})
+
+
+def test_the_representative_is_the_model_nearest_to_the_mean():
+    pool = RepresentativeClassifier(TREE, random_state=0)
+    bagged = super(RepresentativeClassifier, pool).fit(X, Y)
+    models = bagged.estimators_
+    mean = bagged.predict_proba(X)
+    distances = [((model.predict_proba(X) - mean) ** 2).mean() for model in models]
+    chosen = RepresentativeClassifier(TREE, random_state=0).fit(X, Y)
+    nearest = models[int(np.argmin(distances))]
+    np.testing.assert_array_equal(chosen.predict(X), nearest.predict(X))
+    assert len(chosen.estimators_) == 1
+    result = audit(TREE, X, Y, contenders=["baseline", "representative"], **OPTIONS)
+    assert [c.name for c in result.contenders] == ["baseline", "representative (of 5 models)"]
+    assert result.contenders[1].needs == "nothing"
