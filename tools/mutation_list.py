@@ -70,6 +70,12 @@ STOPPING = [
         change("is_decided(C, R, n_missing)", "is_decided(C, R, 0)"),
         "tests/learners/test_vote_stops_when_decided.py::test_predictions_are_those_of_all_votes",
     ),
+    _m(
+        "a forest stops although the missing trees could decide",
+        "replearn.fastpaths.trees.forest_predictions",
+        change("n_missing + ROUNDING", "n_missing // 4 + ROUNDING"),
+        "tests/fastpaths/test_forests.py::test_a_lead_that_missing_trees_can_make_up_is_not_decided",
+    ),
 ]
 
 # -- what is shared, and what it is keyed by -------------------------------------------------------
