@@ -10,7 +10,7 @@ from ._statistics import Estimate, GroupFlips
 from .comparison import ModelComparison, compare
 from .displays import AccuracyFlipsDisplay, RowFlipsDisplay
 from .extrapolation import Extrapolation, extrapolate
-from .gate import FlipGate, flip_gates, gate_markdown
+from .gate import Gate, flip_gates, update_gates
 from .instability import Retrainings
 from .instability_displays import InstabilityDisplay
 from .new_rows_display import NewRowsDisplay
@@ -30,7 +30,7 @@ __all__ = [
     "Extrapolation",
     "Finding",
     "FlipCurveDisplay",
-    "FlipGate",
+    "Gate",
     "GroupFlips",
     "InstabilityDisplay",
     "Judgement",
@@ -45,6 +45,6 @@ __all__ = [
     "compare",
     "extrapolate",
     "flip_gates",
-    "gate_markdown",
     "is_replicable",
+    "update_gates",
 ]

@@ -63,8 +63,27 @@ def is_numeric(values: NDArray[Any]) -> bool:
 
 def levels(values: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]]:
     """Return the distinct values as text, and the index of each row's value among them."""
-    names, indices = np.unique(np.array([as_text(v) for v in values.tolist()]), return_inverse=True)
-    return names.tolist(), indices
+    distinct, codes = factorize(values)
+    texts = np.array([as_text(value) for value in distinct])
+    names, indices = np.unique(texts, return_inverse=True)
+    return names.tolist(), indices[codes]
+
+
+def factorize(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return the distinct values, and the index of each row's value among them.
+
+    >>> factorize(np.array(["b", "a", "b"], dtype=object))[1].tolist()
+    [0, 1, 0]
+    """
+    if values.dtype.kind in "biuf":
+        distinct, codes = np.unique(values, return_inverse=True)
+        return distinct.tolist(), codes
+    known: dict[Any, int] = {}
+    cells = values.tolist()
+    # True and 1 are equal, but not the same text.
+    keys = ((type(cell), cell if cell.__hash__ else str(cell)) for cell in cells)
+    found = np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.intp)
+    return [cell for _, cell in known], found
 
 
 def as_text(value: Any) -> str:

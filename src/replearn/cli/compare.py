@@ -82,7 +82,7 @@ def run(options: CompareOptions) -> int:
     if options.data is None and not all(tables):
         raise ValueError("a model file needs rows to predict: replearn compare OLD NEW DATA.")
     compared = _compare_predictions(options, tables) if any(tables) else _compare_models(options)
-    from replearn.auditing import flip_gates, gate_markdown
+    from replearn.auditing import flip_gates
 
     gates = flip_gates(
         compared.flips, fail_above=options.fail_above, fail_above_limit=options.fail_above_limit
@@ -95,7 +95,7 @@ def run(options: CompareOptions) -> int:
     if summary:
         files = {"old": Path(options.old).name, "new": Path(options.new).name}
         with open(summary, "a", encoding="utf-8") as stream:
-            stream.write(gate_markdown(compared, gates, **files) + "\n")
+            stream.write(compared.to_markdown(gates, **files) + "\n")
     for gate in gates:
         say(f"gate {gate}")
     return DONE if all(gate.passed for gate in gates) else GATE_FAILED
