@@ -3,8 +3,10 @@ from ._checks import Check, Finding
 from ._contender_results import ClassifierResult, ContenderResult, RegressorResult
 from ._contenders import KINDS, is_replicable
 from ._design import AuditDesign
+from ._golden_set import GoldenSet, check_golden_set as check_golden_set
 from ._judgement import ContenderJudgement, Judgement
 from ._measurement import Measurement
+from ._model_outputs import labels_of as labels_of
 from ._result import CHECKS, AuditResult
 from ._statistics import Estimate, GroupFlips
 from .comparison import ModelComparison, compare
@@ -15,6 +17,7 @@ from .instability import Retrainings
 from .instability_displays import InstabilityDisplay
 from .new_rows_display import NewRowsDisplay
 from .plan_displays import FlipCurveDisplay, PromiseDisplay
+from .update_display import UpdateDisplay
 
 __all__ = [
     "CHECKS",
@@ -31,6 +34,7 @@ __all__ = [
     "Finding",
     "FlipCurveDisplay",
     "Gate",
+    "GoldenSet",
     "GroupFlips",
     "InstabilityDisplay",
     "Judgement",
@@ -41,6 +45,7 @@ __all__ = [
     "RegressorResult",
     "Retrainings",
     "RowFlipsDisplay",
+    "UpdateDisplay",
     "audit",
     "compare",
     "extrapolate",

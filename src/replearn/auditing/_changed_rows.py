@@ -137,7 +137,7 @@ def _rarity(value: Any, others: NDArray[Any]) -> tuple[float | None, str]:
         return None, ""
     middle = float(np.median(numbers))
     share = float(np.mean(np.abs(numbers - middle) >= abs(float(value) - middle)))
-    return share, f"{shown} (usually {middle:g})"
+    return share, f"{float(value):.4g} (usually {middle:.4g})"
 
 
 def _some(rows: NDArray[np.intp]) -> NDArray[np.intp]:

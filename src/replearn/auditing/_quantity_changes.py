@@ -58,10 +58,13 @@ def quantity_tests(
     >>> [test.outcome for test in quantity_tests(ones, ones / 2, truth, RowLimits(0.05))]
     ['better', 'better']
     """
-    errors = np.abs(old - truth), np.abs(new - truth)
-    return (
-        compare_means("mean absolute error", *errors, limits, greater_is_better=False),
-        compare_means(
-            "mean squared error", *(side**2 for side in errors), limits, greater_is_better=False
-        ),
+    error_a = np.abs(old - truth)
+    error_b = np.abs(new - truth)
+    named = (
+        ("mean absolute error", error_a, error_b),
+        ("mean squared error", error_a**2, error_b**2),
+    )
+    return tuple(
+        compare_means(metric, one, two, limits, greater_is_better=False)
+        for metric, one, two in named
     )

@@ -41,10 +41,8 @@ def to_markdown(
     """Write a comparison for the summary page of a continuous integration job."""
     rows = len(found.predictions_a)
     verdict = f"Gate {'passed' if all(gate.passed for gate in gates) else 'FAILED'}: "
-    lines = [
-        ("", f"{old} → {new}" + (f" on {data}" if data else "")),
-        ("flip rate", str(found.flips)),
-    ]
+    models = f"{old} → {new}" + (f" on {data}" if data else "")
+    lines: words.Lines = [("", models), ("flip rate", str(found.flips))]
     lines += [(f"gate: {g.quantity}", str(g)) for g in gates]
     lines += words.flip_lines(found)[1:]
     if found.accuracy_a is not None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from replearn.auditing._paired_tests import PairedTest
-from replearn.auditing._statistics import Estimate, percent, points
+from replearn.auditing._statistics import Estimate, percent, percent_range, points
 from replearn.auditing._usefulness import Usefulness
 from replearn.records import two_columns
 
@@ -21,8 +21,8 @@ RARE = 0.2
 
 PSI_NOTE = (
     "PSI compares two distributions, not rows: it stays 0 if rows only exchange their scores, and "
-    "says nothing about right and wrong. Below 0.1 is usually called small, from 0.25 on large; these "
-    "marks are habits, not tests."
+    "says nothing about right and wrong. Below 0.1 is usually called small, from 0.25 on large; "
+    "these marks are habits, not tests."
 )
 
 
@@ -32,14 +32,18 @@ def headline(found: ModelComparison) -> str:
     n_rows = len(found.predictions_a)
     changed = len(found.flipped)
     by = "" if found.quantity is None else f" by {found.quantity.tolerance:g} or more"
-    text = f"{changed:,} of {n_rows:,} predictions change{by} ({found.flips.percent(1)})"
+    text = f"{changed:,} of {n_rows:,} predictions change{by}, {_with_limits(found.flips)}"
     compared = found.compared
     if compared.worse is None or compared.better is None:
         return f"{text}."
     return (
-        f"{text}: {int(compared.worse.sum()):,} rows become wrong, "
+        f"{text}; {int(compared.worse.sum()):,} rows become wrong, "
         f"{int(compared.better.sum()):,} become right."
     )
+
+
+def _with_limits(share: Estimate) -> str:
+    return f"{percent(share.value, 1)} (limits {percent_range(share.lower, share.upper)})"
 
 
 def is_it_better(found: ModelComparison) -> str:
@@ -51,8 +55,8 @@ def is_it_better(found: ModelComparison) -> str:
     difference = f"difference {difference_text(test)}"
     name = test.metric[0].upper() + test.metric[1:]
     if test.outcome == "no difference shown":
-        return f"{name}: no difference is shown ({both}; {difference})."
-    return f"{name} gets {test.outcome}, beyond chance: {both} ({difference})."
+        return f"{name}: no difference is shown; {both}; {difference}."
+    return f"{name} gets {test.outcome}, beyond chance: {both}; {difference}."
 
 
 def main_test(found: ModelComparison) -> PairedTest | None:
@@ -95,8 +99,9 @@ def deployment(gates: Sequence[Gate]) -> str:
     if not failed:
         number = "the gate" if len(gates) == 1 else f"all {len(gates)} gates"
         return f"May it be deployed? Yes, it passed {number}."
-    reasons = "; ".join(gate.reason for gate in failed)
-    return f"May it be deployed? No: {len(failed)} of {len(gates)} gates failed: {reasons}."
+    if len(gates) == 1:
+        return f"May it be deployed? No, the gate failed: {failed[0].reason}."
+    return f"May it be deployed? No, {len(failed)} of {len(gates)} gates failed."
 
 
 def method(found: ModelComparison) -> list[str]:

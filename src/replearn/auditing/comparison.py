@@ -195,7 +195,7 @@ class ModelComparison:
         """Return a pandas DataFrame of the rows with different predictions."""
         rows = self.flipped
         compared = self.compared
-        columns = {"row": rows}
+        columns: dict[str, NDArray[Any]] = {"row": rows}
         if compared.ids is not None:
             columns["id"] = compared.ids[rows]
         columns |= {"a": self.predictions_a[rows], "b": self.predictions_b[rows]}
@@ -370,8 +370,9 @@ def compare(  # noqa: PLR0913
         that are off by less are right.
     reference : array-like or frame, default=None
         Another sample of rows with the same columns: how far each column has shifted against it.
-    must_not_change : array-like, default=None
-        Rows whose predictions must stay: ids (positions without ``ids``), or a mask.
+    must_not_change : array-like or GoldenSet, default=None
+        Rows whose predictions must stay: ids (positions without ``ids``), or a mask; or a
+        `GoldenSet` of other rows.
     delta : float, default=0.05
         Each pair of limits fails with probability at most delta.
 
@@ -667,8 +668,8 @@ def _shifts(
 
 
 def _golden_set(wanted: Any, compared: ComparedRows, labels: Labels) -> GoldenSet | None:
-    if wanted is None:
-        return None
+    if wanted is None or isinstance(wanted, GoldenSet):
+        return wanted
     rows = golden_rows(wanted, compared.ids, len(labels[0]))
     names = rows if compared.ids is None else compared.ids[rows]
     old, new = (side[rows].tolist() for side in labels)
