@@ -87,6 +87,8 @@ def row_reasons(
     model: Any, X: Any, rows: NDArray[np.intp], labels: NDArray[Any], changed: NDArray[np.bool_]
 ) -> list[str]:
     """Say for each row why: by the model's own explanation, else by its unusual features."""
+    if not len(rows):
+        return []
     explained = _explained(model, X, rows, changed)
     return explained if explained is not None else list(_unusual(X, rows, labels, changed))
 

@@ -126,7 +126,8 @@ Coded = tuple[list[str], NDArray[np.intp]]
 
 def _joined(one: tuple[str, Coded], two: tuple[str, Coded]) -> tuple[str, list[str], NDArray]:
     """Return name, levels and codes of the intersections of two columns."""
-    (name, (levels, codes)), (other, (other_levels, other_codes)) = one, two
+    name, (levels, codes) = one
+    other, (other_levels, other_codes) = two
     joined = [f"{a}{JOINED}{b}" for a in levels for b in other_levels]
     return f"{name}{JOINED}{other}", joined, codes * len(other_levels) + other_codes
 

@@ -472,7 +472,7 @@ def _against_truth(
             return (old, new), changed, None, None
         close = np.abs(old - truth) < tolerance, np.abs(new - truth) < tolerance
         return (old, new), changed, close, truth
-    old, new = sides[0].labels, sides[1].labels
+    old, new = (side.labels for side in sides)
     changed = np.asarray(old != new)
     if truth is None:
         return (old, new), changed, None, None
@@ -549,7 +549,8 @@ def _of_truth(
     if right is None or compared.truth is None:
         return {**dict.fromkeys(names), "tests": ()}
     rates = flip_rates(*right, limits)
-    worse, better = compared.worse, compared.better
+    worse = compared.worse
+    better = compared.better
     assert worse is not None
     assert better is not None
     n_changed = int(worse.sum() + better.sum())

@@ -133,8 +133,8 @@ class UpdateDisplay(Display):
         columns = self._scores_columns()
         changed = columns["changed"]
         for rows, label, color in ((~changed, "stays", "0.7"), (changed, "changes", "C1")):
-            old, new = columns["score_a"][rows], columns["score_b"][rows]
-            ax.plot(old, new, ".", color=color, alpha=0.5, label=label, rasterized=True)
+            both = columns["score_a"][rows], columns["score_b"][rows]
+            ax.plot(*both, ".", color=color, alpha=0.5, label=label, rasterized=True)
         ax.set(xlabel="old score", ylabel="new score")
 
     def _draw_calibration(self, ax: Any) -> None:
