@@ -278,7 +278,7 @@ def test_rows_that_must_not_change():
     mask = compare(old, new, must_not_change=np.arange(20) >= 18).golden_set
     assert [v.id for v in mask.violations] == ["18", "19"]
     assert compare(old, new, must_not_change=[0]).golden_set.violations == ()
-    with pytest.raises(ValueError, match="1 of 2 ids are not among the compared rows.*'q'"):
+    with pytest.raises(ValueError, match=r"1 of 2 ids are not among the compared rows.*'q'"):
         compare(old, new, ids=ids, must_not_change=["p1", "q"])
     with pytest.raises(ValueError, match="require ids"):
         compare(old, new, must_not_change=["p1"])

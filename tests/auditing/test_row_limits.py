@@ -32,7 +32,7 @@ def test_groups_of_equal_size_are_a_t_test_of_their_means():
     rng = np.random.default_rng(1)
     groups = np.repeat(np.arange(60), 7)
     values = rng.normal(size=420) + rng.normal(size=60)[groups]
-    found, p_value = RowLimits(0.05, groups).mean(values)
+    _, p_value = RowLimits(0.05, groups).mean(values)
     means = values.reshape(60, 7).mean(axis=1)
     assert p_value == pytest.approx(stats.ttest_1samp(means, 0.0).pvalue)
     which = values > 0

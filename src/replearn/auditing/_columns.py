@@ -78,12 +78,14 @@ def factorize(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     if values.dtype.kind in "biuf":
         distinct, codes = np.unique(values, return_inverse=True)
         return distinct.tolist(), codes
-    known: dict[Any, int] = {}
     cells = values.tolist()
-    # True and 1 are equal, but not the same text.
-    keys = ((type(cell), cell if cell.__hash__ else str(cell)) for cell in cells)
-    found = np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.intp)
-    return [cell for _, cell in known], found
+    if set(map(type, cells)) == {str}:
+        keys = cells
+    else:  # True and 1 are equal, but not the same text
+        keys = [(type(cell), cell if cell.__hash__ else str(cell)) for cell in cells]
+    known = {key: index for index, key in enumerate(dict.fromkeys(keys))}
+    codes = np.fromiter(map(known.__getitem__, keys), dtype=np.intp, count=len(keys))
+    return [key if isinstance(key, str) else key[1] for key in known], codes
 
 
 def as_text(value: Any) -> str:
