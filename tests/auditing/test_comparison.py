@@ -261,7 +261,7 @@ def test_quantities():
 def test_repeated_measurements_widen_limits():
     cases = np.repeat(np.arange(60), 5)
     old = np.zeros(300, dtype=int)
-    new = (cases % 10 == 0).astype(int)  # all five answers of a case change together
+    new = (cases % 10 == 0).astype(int)  # all five rows of a case change together
     alone, together = compare(old, new), compare(old, new, groups=cases)
     assert alone.flips.value == together.flips.value == 0.1
     assert together.flips.upper > alone.flips.upper

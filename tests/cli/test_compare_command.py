@@ -154,6 +154,8 @@ def test_the_action_runs_its_script(tables, tmp_path, allowed, code):
         "NEW": str(tables[1]),
         "FAIL_ABOVE": allowed,
         "SUBGROUPS": "town",
+        "FAIL_SUBGROUP_ABOVE": "0.1",
+        "OUT": str(tmp_path / "update.html"),
     }
     told = {"GITHUB_OUTPUT": tmp_path / "out", "GITHUB_STEP_SUMMARY": tmp_path / "summary.md"}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -169,6 +171,7 @@ def test_the_action_runs_its_script(tables, tmp_path, allowed, code):
     if code < 2:
         assert told["GITHUB_OUTPUT"].read_text() == "flip-rate=0.03\n"
         assert "town = Ulm" in told["GITHUB_STEP_SUMMARY"].read_text()
+        assert "No, 2 of 2 gates failed" in (tmp_path / "update.html").read_text()
 
 
 # -- scores, gates, the page -----------------------------------------------------------------------
