@@ -1,7 +1,8 @@
 """Write language_models.csv: grades that were drawn at random. No language model was run.
 
 Eighty prompts of four topics; two models respond to each prompt three times, and every response
-is graded "pass" or "fail". Prompts differ in difficulty, so that the grades of one prompt belong together.
+is graded "pass" or "fail". Prompts differ in difficulty, so that the grades of one prompt belong
+together.
 """
 
 import csv
