@@ -7,7 +7,7 @@ import types
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from sklearn import metrics
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -124,6 +124,24 @@ def test_equal_models_are_called_different_at_most_as_often_as_allowed(clustered
     assert alarms <= stats.binom.isf(1e-8, runs, 0.07)
 
 
+def test_scores_of_equal_models_are_called_different_at_most_as_often_as_allowed():
+    """Two noisy copies of one score rank and estimate equally well."""
+    rng = np.random.default_rng(4)
+    runs, n = 150, 200
+    alarms = dict.fromkeys(("AUC", "Brier score"), 0)
+    for _ in range(runs):
+        chance = rng.random(n)
+        truth = (rng.random(n) < chance).astype(int)
+        scores = tuple(np.clip(chance + rng.normal(0, 0.2, n), 0, 1) for _ in range(2))
+        old, new = ((side > 0.5).astype(int) for side in scores)
+        for test in compare(old, new, y=truth, scores=scores).tests:
+            if test.metric in alarms:
+                alarms[test.metric] += test.outcome != "no difference shown"
+    allowed = stats.binom.isf(1e-8, runs, 0.07)
+    assert max(alarms.values()) <= allowed
+    assert sum(alarms.values()) > 0, "limits so wide that nothing is ever found"
+
+
 # -- scores ----------------------------------------------------------------------------------------
 
 
@@ -208,6 +226,17 @@ def test_columns_shift_against_reference_rows():
     assert shifts["town"].psi == pytest.approx(direct)
     with pytest.raises(ValueError, match="reference has no column 'town'"):
         compare(labels, labels, here, reference=there[["same", "moved"]])
+
+
+def test_what_two_samples_of_one_population_give_on_average():
+    rng = np.random.default_rng(1)
+    labels = np.zeros(400)
+    found = []
+    for _ in range(100):
+        here, there = rng.normal(size=(400, 1)), rng.normal(size=(600, 1))
+        (shift,) = compare(labels, labels, here, reference=there).columns
+        found.append(shift.psi)
+    assert np.mean(found) == pytest.approx(shift.by_chance, rel=0.25)
 
 
 def test_scores_of_both_models_are_compared_with_reference_rows():
@@ -319,6 +348,14 @@ def test_reasons_come_from_models_that_explain_themselves():
     ours = clf.fit(X[:600], Y[:600])
     found = compare(OLD, ours, ROWS[:200])
     assert any(row.reason.startswith("for it: feature ") for row in found.changed_rows)
+
+
+@pytest.mark.parametrize("rows", ["text", "sparse"])
+def test_rows_without_columns_of_cells(rows):
+    X = ["one text"] * 40 if rows == "text" else sparse.csr_matrix(np.eye(40))
+    found = compare(np.zeros(40), np.arange(40) < 3, X)
+    assert [row.row for row in found.changed_rows] == [0, 1, 2]
+    assert "3 of 40 predictions change" in found.to_html()
 
 
 # -- bad input -------------------------------------------------------------------------------------

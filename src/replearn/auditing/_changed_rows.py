@@ -151,6 +151,6 @@ def _some(rows: NDArray[np.intp]) -> NDArray[np.intp]:
 
 def features_of(X: Any, rows: NDArray[np.intp]) -> tuple[list[str], list[list[str]]]:
     """Return names and cells of the features of some rows; nothing where X has no columns."""
-    if getattr(X, "ndim", 2) == 2 and X.shape[1] == 0:
+    if getattr(X, "shape", (0, 1))[1:] == (0,):
         return [], [[] for _ in rows]
     return cells(X, rows)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from replearn._version import __version__
 from replearn.auditing import _changed_rows, _update_page, _update_words
 from replearn.auditing._changed_rows import ChangedRow
-from replearn.auditing._columns import factorize, make_subgroups
+from replearn.auditing._columns import as_text, factorize, make_subgroups
 from replearn.auditing._contenders import is_replicable
 from replearn.auditing._flip_rates import flip_rates
 from replearn.auditing._golden_set import GoldenSet, check_golden_set, golden_rows
@@ -711,9 +711,9 @@ def _listed(found: ModelComparison) -> tuple[ChangedRow, ...]:
         ChangedRow(
             row=int(row),
             id=str(row if compared.ids is None else compared.ids[row]),
-            a=str(found.predictions_a[row]),
-            b=str(found.predictions_b[row]),
-            truth=None if compared.truth is None else str(compared.truth[row]),
+            a=as_text(found.predictions_a[row]),
+            b=as_text(found.predictions_b[row]),
+            truth=None if compared.truth is None else as_text(compared.truth[row]),
             change=_kind(compared, int(row)),
             score_a=None if compared.scores is None else float(compared.scores[0][row]),
             score_b=None if compared.scores is None else float(compared.scores[1][row]),

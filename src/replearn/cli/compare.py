@@ -47,6 +47,8 @@ from replearn.tables import TableFileError, read_table, to_pandas
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 SHARES = ("fail_above", "fail_above_limit", "fail_negative_above", "fail_subgroup_above")
 SIDES = ("above", "below")
+MANY_ROWS = 100_000
+"""From so many on, comparing takes seconds and is announced."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,6 +140,10 @@ def _check_options(options: CompareOptions) -> None:
         raise ValueError(f"--out {options.out}: must end in .html, .md or .json.")
 
 
+def _announce(n_rows: int, options: CompareOptions) -> None:
+    say(f"comparing {n_rows:,} rows", quiet=options.quiet or n_rows < MANY_ROWS)
+
+
 def _settings(options: CompareOptions) -> dict[str, Any]:
     """Return the arguments of `compare` that options give as they are."""
     return {
@@ -164,6 +170,7 @@ def _compare_models(options: CompareOptions) -> Any:
             )
     X, ids, remarks = read_points(options.data, notes, options.encoding)
     say(*remarks, quiet=options.quiet)
+    _announce(len(X), options)
     files = TableFiles(options.encoding)
     cells = {name: files.texts(options.data, name).to_numpy() for name in options.subgroups}
     reference = None
@@ -236,6 +243,7 @@ def _compare_predictions(options: CompareOptions, tables: list[bool]) -> Any:
     one, two = aligned_predictions(*sides)
     say(*_remarks(sides), quiet=options.quiet)
     ids = one["id"]
+    _announce(len(ids), options)
     indices = [] if options.data is None else [(options.data, sides[0].id_column)]
     indices += [(side.path, side.id_column) for side in sides if is_predictions(side.path)]
 

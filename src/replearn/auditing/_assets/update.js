@@ -13,7 +13,7 @@
     const short = (text) => (text.length > longest ? `${text.slice(0, longest - 1)}…` : text);
     const plot = frame("plot-changes", {
       x: [0, Math.min(1, 1.06 * Math.max(0.002, data.allowed ?? 0, ...lines.map((line) => line.upper)))],
-      y: [lines.length, 0], height: 60 + 28 * lines.length, left,
+      y: [lines.length + (data.allowed === null ? 0 : 0.6), 0], height: 60 + 28 * (lines.length + (data.allowed === null ? 0 : 0.6)), left,
       yTicks: lines.map((line, k) => [k + 0.5, short(line.name)]), xLabel: "share of rows", label: "Share of predictions that change",
     });
     const colours = { "become wrong": 0, "become right": 3 };
