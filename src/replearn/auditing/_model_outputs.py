@@ -91,7 +91,10 @@ def load_from_mlflow(name: str, uri: str) -> Any:
         raise ImportError(
             f"{name}={uri!r} requires MLflow: pip install 'replicable-learn[mlflow]'."
         ) from error
-    return pyfunc.load_model(uri)
+    loaded = pyfunc.load_model(uri)
+    inner = getattr(loaded, "get_raw_model", lambda: None)()
+    # Probabilities and their classes are those of the scikit-learn estimator inside.
+    return inner if hasattr(inner, "predict_proba") and hasattr(inner, "classes_") else loaded
 
 
 def check_rows(name: str, values: ArrayLike, n: int) -> NDArray[Any]:
