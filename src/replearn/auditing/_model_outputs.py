@@ -92,8 +92,11 @@ def load_from_mlflow(name: str, uri: str) -> Any:
             f"{name}={uri!r} requires MLflow: pip install 'replicable-learn[mlflow]'."
         ) from error
     loaded = pyfunc.load_model(uri)
-    inner = getattr(loaded, "get_raw_model", lambda: None)()
     # Probabilities and their classes are those of the scikit-learn estimator inside.
+    try:
+        inner = loaded.get_raw_model()
+    except (AttributeError, NotImplementedError):
+        return loaded
     return inner if hasattr(inner, "predict_proba") and hasattr(inner, "classes_") else loaded
 
 
