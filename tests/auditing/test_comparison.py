@@ -207,6 +207,12 @@ def test_scores_of_models_are_those_of_the_positive_label(found):
     assert other.scores.mean_change == pytest.approx(-found.scores.mean_change)
 
 
+def test_scores_of_another_label_are_noticed(found):
+    swapped = compare(A, B, y=TRUTH, scores=tuple(1 - side for side in SCORES))
+    assert "both scores rank '1' low: is it the positive label?" in str(swapped)
+    assert "is it the positive label?" not in str(found)
+
+
 # -- columns against reference rows ----------------------------------------------------------------
 
 
@@ -295,6 +301,10 @@ def test_repeated_measurements_widen_limits():
     assert alone.flips.value == together.flips.value == 0.1
     assert together.flips.upper > alone.flips.upper
     assert together.n_groups == 60
+    truth = np.zeros(300, dtype=int)
+    judged = compare(old, new, y=truth, groups=cases)
+    assert judged.p_value == judged.tests[0].p_value
+    assert judged.p_value > compare(old, new, y=truth).p_value
     by_text = compare(old, new, groups=cases.astype(str))
     assert by_text.flips == together.flips
 

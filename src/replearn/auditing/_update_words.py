@@ -327,6 +327,9 @@ def useful_lines(found: ModelComparison) -> Lines:
         for name, a, b, more in lines
         if a is not None or b is not None
     ]
+    if found.scores is not None and all(m.auc and m.auc.upper < 0.5 for m in (one, two)):
+        label = repr(found.scores.positive)
+        shown.append(("note", f"both scores rank {label} low: is it the positive label?"))
     return shown + [
         ("note", f"model {which} predicts {str(useful.constant)!r} for nearly every row")
         for which, useful in (("a", one), ("b", two))

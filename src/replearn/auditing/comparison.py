@@ -27,12 +27,7 @@ from replearn.auditing._model_outputs import (
     check_scores,
     model_output,
 )
-from replearn.auditing._paired_tests import (
-    PairedTest,
-    compare_accuracy,
-    mcnemar,
-    paired_tests,
-)
+from replearn.auditing._paired_tests import PairedTest, compare_accuracy, paired_tests
 from replearn.auditing._quantity_changes import (
     QuantityChanges,
     quantity_changes,
@@ -129,7 +124,7 @@ class ModelComparison:
     no_model : NoModel or None
         What always predicting the most frequent class would score.
     p_value : float or None
-        Of McNemar's exact test: both models are equally accurate.
+        That both models are equally accurate: of McNemar's exact test, or of a test over groups.
     tests : tuple of PairedTest
         Paired tests of accuracy, AUC, Brier score, log-loss, or of errors of quantities.
     by_subgroup, by_intersection : tuple of SubgroupFlips
@@ -549,11 +544,6 @@ def _of_truth(
     if right is None or compared.truth is None:
         return {**dict.fromkeys(names), "tests": ()}
     rates = flip_rates(*right, limits)
-    worse = compared.worse
-    better = compared.better
-    assert worse is not None
-    assert better is not None
-    n_changed = int(worse.sum() + better.sum())
     found: dict[str, Any] = {
         **dict.fromkeys(names),
         "right_to_wrong": rates.negative,
@@ -564,14 +554,14 @@ def _of_truth(
         "error_compatibility": rates.error_compatibility,
         "accuracy_a": float(right[0].mean()),
         "accuracy_b": float(right[1].mean()),
-        "p_value": mcnemar(int(worse.sum()), n_changed),
     }
     if tolerance is not None:
         old, new = labels
-        tests = quantity_tests(old, new, compared.truth, limits)
         within = compare_accuracy(*right, limits, metric="share within the tolerance")
-        return {**found, "tests": (within, *tests)}
-    return found | _usefulness(sides, compared, positive, limits)
+        found["tests"] = (within, *quantity_tests(old, new, compared.truth, limits))
+    else:
+        found |= _usefulness(sides, compared, positive, limits)
+    return {**found, "p_value": found["tests"][0].p_value}
 
 
 def _usefulness(
