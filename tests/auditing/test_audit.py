@@ -436,7 +436,7 @@ def test_champion_and_challenger(data):
     assert compare(one, two, X).accuracy_a is None
     assert compare(one, one, X, y).flips.value == 0
     assert compare(one, one, X, y).p_value == 1
-    page = (Path(__file__).parents[2] / "docs/audit-schema.md").read_text()
+    page = (Path(__file__).parents[2] / "docs/update-schema.md").read_text()
     assert all(f"`{item}`" in page for item in found.to_dict())
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from replearn.auditing import Estimate, compare, flip_gates, gate_markdown
+from replearn.auditing import Estimate, compare, flip_gates
 
 X = np.zeros((400, 1))
 OLD = np.zeros(400, dtype=int)
@@ -57,24 +57,25 @@ def test_summary_is_markdown_that_data_cannot_break():
     groups = np.where(np.arange(400) < 200, "<b>a|b</b>", "c")
     truth = OLD
     found = compare(OLD, changed(8), X, truth, subgroups={"g": groups})
-    text = gate_markdown(found, flip_gates(found.flips, fail_above=0.01), old="a.csv", new="b.csv")
+    text = found.to_markdown(flip_gates(found.flips, fail_above=0.01), old="a.csv", new="b.csv")
     lines = text.splitlines()
     assert lines[0] == "### Gate FAILED: 8 of 400 predictions change"
     assert "| flip rate | 2.00% (0.87% to 3.90%) |" in lines
-    assert "| allowed (estimate) | 1.00% |" in lines
+    judged = "FAILED: flip rate 2.00% (0.87% to 3.90%), allowed 1.00% for the estimate"
+    assert f"| gate: flip rate | {judged} |" in lines
     assert "| accuracy | 100.00% → 98.00% |" in lines
     assert "<b>" not in text
-    assert any(line.startswith(r"| g = &lt;b&gt;a\|b&lt;/b&gt; | 200 | 4.00%") for line in lines)
-    passed = gate_markdown(found, flip_gates(found.flips, fail_above=0.02))
+    assert any(line.startswith(r"| g = &lt;b&gt;a\|b&lt;/b&gt; | 200 | 4.0 % (") for line in lines)
+    passed = found.to_markdown(flip_gates(found.flips, fail_above=0.02))
     assert passed.startswith("### Gate passed: 8 of")
-    assert gate_markdown(found).startswith("### 8 of 400")
+    assert found.to_markdown().startswith("### 8 of 400")
 
 
 def test_many_groups_are_cut_and_counted():
     found = compare(OLD, changed(8), X, subgroups={"g": np.arange(400) % 50})
-    assert "30 more groups are not listed." in gate_markdown(found)
+    assert "30 more groups are not listed." in found.to_markdown()
 
 
 def test_predictions_must_match_the_rows():
-    with pytest.raises(ValueError, match=r"model_b has no predict.*400 rows.*\(399,\)"):
+    with pytest.raises(ValueError, match=r"new has no predict.*400 rows.*\(399,\)"):
         compare(OLD, OLD[1:], X)

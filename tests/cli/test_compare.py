@@ -75,7 +75,7 @@ def test_summary_is_appended_also_where_the_runner_says(call, tables, tmp_path, 
     assert call(*base)[0] == 1
     heads = re.findall("^### Gate FAILED: 3 of 100 predictions change$", path.read_text(), re.M)
     assert len(heads) == 2
-    assert "| town = Ulm | 20 | 15.00%" in path.read_text()
+    assert "| town = Ulm | 20 | 15.0 % (" in path.read_text()
 
 
 def test_a_missing_prediction_is_an_answer_of_its_own(call, tables, tmp_path):
@@ -154,6 +154,8 @@ def test_the_action_runs_its_script(tables, tmp_path, allowed, code):
         "NEW": str(tables[1]),
         "FAIL_ABOVE": allowed,
         "SUBGROUPS": "town",
+        "FAIL_SUBGROUP_ABOVE": "0.1",
+        "OUT": str(tmp_path / "update.html"),
     }
     told = {"GITHUB_OUTPUT": tmp_path / "out", "GITHUB_STEP_SUMMARY": tmp_path / "summary.md"}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -169,3 +171,165 @@ def test_the_action_runs_its_script(tables, tmp_path, allowed, code):
     if code < 2:
         assert told["GITHUB_OUTPUT"].read_text() == "flip-rate=0.03\n"
         assert "town = Ulm" in told["GITHUB_STEP_SUMMARY"].read_text()
+        assert "No, 2 of 2 gates failed" in (tmp_path / "update.html").read_text()
+
+
+# -- scores, gates, the page -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def scored(tmp_path):
+    """200 rows with scores, truth, groups and features; twelve predictions change."""
+    truth = [i % 2 for i in range(200)]
+    score = [0.3 + 0.4 * t for t in truth]
+    moved = [1 - s if i < 12 else s for i, s in enumerate(score)]
+    labels = [[int(s > 0.5) for s in side] for side in (score, moved)]
+    old = write(tmp_path / "old.csv", labels[0], score=score)
+    new = write(tmp_path / "new.csv", labels[1], score=moved)
+    rows = {
+        "truth": truth,
+        "case": [i // 4 for i in range(200)],
+        "town": [["Ulm", "Rom"][i < 30] for i in range(200)],
+        "sex": [["f", "m"][i % 2] for i in range(200)],
+        "age": [20 + i % 50 for i in range(200)],
+    }
+    pl.DataFrame({"id": [f"p{i}" for i in range(200)], **rows}).write_csv(tmp_path / "rows.csv")
+    return old, new, tmp_path / "rows.csv"
+
+
+ALL = ("--target", "truth", "--score", "score", "--subgroups", "town,sex")
+
+
+@pytest.mark.parametrize(
+    ("gate", "passes", "fails"),
+    [
+        ("--fail-negative-above", 0.06, 0.05),
+        ("--fail-subgroup-above", 0.4, 0.39),
+    ],
+)
+def test_each_gate_passes_and_fails(call, scored, gate, passes, fails):
+    assert call("compare", *scored, *ALL, gate, passes)[0] == 0
+    code, _, err = call("compare", *scored, *ALL, gate, fails)
+    assert code == 1
+    assert "gate FAILED" in err
+
+
+def test_psi_gate(call, scored, tmp_path):
+    ids = [f"p{i}" for i in range(200)]
+    low = write(tmp_path / "low.csv", [0] * 200, ids, score=[0.05] * 200)
+    code, _, err = call("compare", scored[0], low, "--score", "score", "--fail-psi-above", 0.25)
+    assert code == 1
+    assert "FAILED: PSI of the scores" in err
+
+
+def test_gates_that_cannot_be_judged_are_bad_input(call, scored):
+    for gate in ("--fail-negative-above", "--fail-subgroup-above", "--fail-psi-above"):
+        code, _, err = call("compare", *scored[:2], gate, 0.1)
+        assert code == 2
+        assert "requires" in err
+    assert call("compare", *scored, "--fail-negative-above", 2)[0] == 2
+    assert call("compare", *scored, "--fail-psi-above", -1)[0] == 2
+    assert call("compare", *scored, "--out", "update.pdf")[0] == 2
+    assert call("compare", *scored[:2], "--reference", scored[2])[0] == 2
+
+
+def test_golden_set_by_id(call, scored, tmp_path):
+    pl.DataFrame({"id": ["p3", "p50", "p60"]}).write_csv(tmp_path / "golden.csv")
+    golden = ("--must-not-change", tmp_path / "golden.csv")
+    code, out, err = call("compare", *scored, *golden, "--json")
+    assert code == 1
+    assert json.loads(out)["golden_set"]["violations"] == [
+        {"id": "p3", "expected": "1", "predicted": "0"}
+    ]
+    assert "predictions that must not change, but do: 1, allowed 0" in err
+    calm = pl.DataFrame({"id": ["p50"], "prediction": [0]})
+    calm.write_csv(tmp_path / "golden.csv")
+    assert call("compare", *scored, *golden)[0] == 0
+    calm.with_columns(prediction=1).write_csv(tmp_path / "golden.csv")
+    assert call("compare", *scored, *golden)[0] == 1  # not what the file expects
+    calm.with_columns(id=pl.lit("q")).write_csv(tmp_path / "golden.csv")
+    code, _, err = call("compare", *scored, *golden)
+    assert code == 2
+    assert "1 of 1 rows are not among the compared rows (the first: 'q'" in err
+
+
+def test_golden_set_of_models(call, shop, tmp_path):
+    key = ("--key-file", shop / "key.txt")
+    models = (shop / "a.replearn", shop / "b.replearn", shop / "new.csv")
+    base = ("compare", *models, *key, "--must-not-change", shop / "a.csv", "--json")
+    told = json.loads(call(*base)[1])
+    assert told["golden_set"]["rows"] == 700
+    assert {v["id"][:2] for v in told["golden_set"]["violations"]} <= {"C1"}
+    code, _, err = call("compare", models[0], models[0], models[2], *base[4:])
+    assert code == 0, err
+
+
+@pytest.mark.parametrize("ending", ["html", "md", "json"])
+def test_the_report_is_written(call, scored, tmp_path, ending):
+    path = tmp_path / f"update.{ending}"
+    code, _, err = call("compare", *scored, *ALL, "--out", path, "--fail-above", 0.1)
+    assert code == 0
+    assert f"report written to {path}" in err
+    text = path.read_text()
+    assert "p3" in text or ending == "md"
+    assert "12 of 200 predictions change" in text or json.loads(text)["changed"] == 12
+    if ending == "html":
+        assert "age" in text.split('id="row-table"')[1]
+        call("compare", *scored, *ALL, "--out", path, "--hide-values")
+        assert "Features are not shown" in path.read_text()
+
+
+def test_the_report_of_two_models(call, shop, tmp_path):
+    key = ("--key-file", shop / "key.txt")
+    models = (shop / "a.replearn", shop / "b.replearn", shop / "new.csv")
+    more = ("--reference", shop / "a.csv", "--subgroups", "town", "--out", tmp_path / "u.html")
+    code, out, _ = call("compare", *models, *key, *more, "--json")
+    assert code == 0
+    told = json.loads(out)
+    assert {"age", "income", "town"} <= {column["name"] for column in told["columns"]}
+    assert told["approvals"][0]["threshold_a"] == 0.5
+    assert {row["id"][:3] for row in told["changed_rows"]} == {"C3-"}
+    assert (tmp_path / "u.html").read_text().startswith("<!doctype html>")
+
+
+def test_scores_and_groups_from_files(call, scored):
+    more = (*ALL, "--group-by", "case", "--top-k", 20, "--score-threshold", 0.6)
+    told = json.loads(call("compare", *scored, *more, "--approved", "below", "--json")[1])
+    assert told["n_groups"] == 50
+    assert told["scores"]["top"]["k"] == 20
+    assert told["approvals"][0]["approved"] == "below"
+    assert [test["metric"] for test in told["tests"]][:2] == ["accuracy", "AUC"]
+    assert "over groups" in told["tests"][0]["test"]
+    assert told["by_intersection"]
+
+
+def test_reference_rows_of_tables(call, scored):
+    told = json.loads(call("compare", *scored, "--reference", scored[2], "--json")[1])
+    assert {column["psi"] for column in told["columns"]} == {0.0}
+    assert {"age", "town"} <= {column["name"] for column in told["columns"]}
+
+
+def test_quantities_from_files(call, tmp_path):
+    old = write(tmp_path / "old.csv", [1.0, 2.0, 3.0, 4.0], truth=[1.1, 2.1, 3.1, 4.1])
+    new = write(tmp_path / "new.csv", [1.1, 2.0, 3.9, 4.0])
+    told = json.loads(
+        call("compare", old, new, "--tolerance", 0.5, "--target", "truth", "--json")[1]
+    )
+    assert told["changed"] == 1
+    assert told["quantity"]["max"] == pytest.approx(0.9)
+    words = write(tmp_path / "words.csv", ["a", "b", "c", "d"])
+    code, _, err = call("compare", old, words, "--tolerance", 0.5)
+    assert code == 2
+    assert "--tolerance requires numbers" in err
+
+
+def test_scores_must_be_probabilities(call, scored, tmp_path):
+    ids = [f"p{i}" for i in range(200)]
+    bad = write(tmp_path / "bad.csv", [0] * 200, ids, score=[1.5] * 200)
+    code, _, err = call("compare", scored[0], bad, "--score", "score")
+    assert code == 2
+    assert "must lie in [0, 1]" in err
+    gaps = write(tmp_path / "gaps.csv", [0] * 200, ids, score=[None] + [0.5] * 199)
+    code, _, err = call("compare", scored[0], gaps, "--score", "score")
+    assert code == 2
+    assert "row 1 has no number in 'score'" in err

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 
-from replearn.auditing import audit, compare, gate_markdown
+from replearn.auditing import audit, compare
 from replearn.records.text import aligned, html_table, two_columns, visible
 
 PLAN = [sys.executable, "-m", "replearn", "plan", "--n", "5000"]
@@ -84,7 +84,7 @@ def test_reports_show_control_characters(evil_file):
         assert "owned" in text
     labels = np.where(np.arange(40) % 2, EVIL, "no")
     changed = compare(labels, labels[::-1], np.zeros((40, 1)), subgroups={EVIL: labels})
-    for text in (gate_markdown(changed, old=EVIL), str(changed)):
+    for text in (changed.to_markdown(old=EVIL), changed.to_html(old=EVIL), str(changed)):
         assert not HIDDEN & set(text)
 
 

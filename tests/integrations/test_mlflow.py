@@ -190,6 +190,20 @@ def test_blocks_are_not_autologged(store):
     assert (blocks.params, blocks.metrics) == ({}, {})
 
 
+def test_models_are_compared_by_their_uris(logged, monkeypatch):
+    from replearn.auditing import compare
+
+    monkeypatch.setenv(KEY_VARIABLE, KEY.export())
+    plain = LogisticRegression().fit(frame(slice(1200, 2400)), Y[1200:2400])
+    with mlflow.start_run():
+        info = mlflow.sklearn.log_model(plain, name="plain")
+    rows = frame(slice(2400, 3000))
+    found = compare("models:/credit/1", info.model_uri, rows, Y[2400:])
+    by_hand = np.mean(logged[0].predict(X[2400:]) != plain.predict(rows))
+    assert found.flips.value == pytest.approx(by_hand)
+    assert compare(info.model_uri, info.model_uri, rows).scores.mean_absolute_change == 0
+
+
 def test_the_example_of_the_gallery_runs(monkeypatch):
     monkeypatch.delenv(KEY_VARIABLE, raising=False)
     # In a process of its own: it chooses another store, for this whole process.

@@ -38,3 +38,20 @@ def test_the_upper_limit_is_harder_to_pass():
     assert_flips_below(OLD, NEW, ROWS, RATE + 0.001)
     with pytest.raises(AssertionError, match="upper limit"):
         assert_flips_below(OLD, NEW, ROWS, RATE + 0.001, upper=True)
+
+
+def test_the_other_gates():
+    truth = Y[600:]
+    worse = np.mean((OLD.predict(ROWS) == truth) & (NEW.predict(ROWS) != truth))
+    calm = {"y": truth, "limit": None}
+    assert_flips_below(OLD, NEW, ROWS, negative_limit=worse, **calm)
+    with pytest.raises(AssertionError, match="negative flip rate"):
+        assert_flips_below(OLD, NEW, ROWS, negative_limit=worse / 2, **calm)
+    with pytest.raises(AssertionError, match="PSI of the scores"):
+        assert_flips_below(OLD, NEW, ROWS, psi_limit=0.0, **calm)
+    sign = {"sign": ROWS[:, 0] > 0}
+    with pytest.raises(AssertionError, match="flip rate where sign = "):
+        assert_flips_below(OLD, NEW, ROWS, subgroup_limit=0.0, subgroups=sign, **calm)
+    first = int(np.flatnonzero(OLD.predict(ROWS) != NEW.predict(ROWS))[0])
+    with pytest.raises(AssertionError, match=f"Must not change, but do: {first}[.]"):
+        assert_flips_below(OLD, NEW, ROWS, must_not_change=[first], **calm)

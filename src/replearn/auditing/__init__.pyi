@@ -3,17 +3,20 @@ from ._checks import Check, Finding
 from ._contender_results import ClassifierResult, ContenderResult, RegressorResult
 from ._contenders import KINDS, is_replicable
 from ._design import AuditDesign
+from ._golden_set import GoldenSet, check_golden_set as check_golden_set
 from ._judgement import ContenderJudgement, Judgement
 from ._measurement import Measurement
+from ._model_outputs import labels_of as labels_of
 from ._result import CHECKS, AuditResult
 from ._statistics import Estimate, GroupFlips
 from .comparison import ModelComparison, compare
 from .displays import AccuracyFlipsDisplay, NewRowsDisplay, RowFlipsDisplay
 from .extrapolation import Extrapolation, extrapolate
-from .gate import FlipGate, flip_gates, gate_markdown
+from .gate import Gate, flip_gates, update_gates
 from .instability import Retrainings
 from .instability_displays import InstabilityDisplay
 from .plan_displays import FlipCurveDisplay, PromiseDisplay
+from .update_display import UpdateDisplay
 
 __all__ = [
     "CHECKS",
@@ -29,7 +32,8 @@ __all__ = [
     "Extrapolation",
     "Finding",
     "FlipCurveDisplay",
-    "FlipGate",
+    "Gate",
+    "GoldenSet",
     "GroupFlips",
     "InstabilityDisplay",
     "Judgement",
@@ -40,10 +44,11 @@ __all__ = [
     "RegressorResult",
     "Retrainings",
     "RowFlipsDisplay",
+    "UpdateDisplay",
     "audit",
     "compare",
     "extrapolate",
     "flip_gates",
-    "gate_markdown",
     "is_replicable",
+    "update_gates",
 ]

@@ -63,8 +63,29 @@ def is_numeric(values: NDArray[Any]) -> bool:
 
 def levels(values: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]]:
     """Return the distinct values as text, and the index of each row's value among them."""
-    names, indices = np.unique(np.array([as_text(v) for v in values.tolist()]), return_inverse=True)
-    return names.tolist(), indices
+    distinct, codes = factorize(values)
+    texts = np.array([as_text(value) for value in distinct])
+    names, indices = np.unique(texts, return_inverse=True)
+    return names.tolist(), indices[codes]
+
+
+def factorize(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return the distinct values, and the index of each row's value among them.
+
+    >>> factorize(np.array(["b", "a", "b"], dtype=object))[1].tolist()
+    [0, 1, 0]
+    """
+    if values.dtype.kind in "biuf":
+        distinct, codes = np.unique(values, return_inverse=True)
+        return distinct.tolist(), codes
+    cells = values.tolist()
+    if set(map(type, cells)) == {str}:
+        keys = cells
+    else:  # True and 1 are equal, but not the same text
+        keys = [(type(cell), cell if cell.__hash__ else str(cell)) for cell in cells]
+    known = {key: index for index, key in enumerate(dict.fromkeys(keys))}
+    codes = np.fromiter(map(known.__getitem__, keys), dtype=np.intp, count=len(keys))
+    return [key if isinstance(key, str) else key[1] for key in known], codes
 
 
 def as_text(value: Any) -> str:

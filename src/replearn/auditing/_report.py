@@ -7,7 +7,7 @@ import json
 import os
 import re
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -245,23 +245,15 @@ def _with_visible_texts(value: Any) -> Any:
 
 def to_html(report: Report, *, values: bool = True) -> str:
     """Write the audit as one self-contained HTML page, with or without the rows' features."""
-    try:
-        import jinja2
-        import markupsafe
-    except ImportError as error:
-        raise ImportError(
-            "The HTML report needs jinja2: pip install 'replicable-learn[report]'. "
-            "to_markdown() and to_json() work without it."
-        ) from error
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters["percent"] = lambda value, digits=2: _unbroken(percent(value, digits))
-    environment.filters.update(unbroken=_unbroken, points=points, short=_short, range=_range)
+    environment, markup = environment_of_page()
     plots = {name: as_json(getattr(report, name)) for name in PLOTTED}
-    page = environment.from_string(_asset("report.html")).render(
+    page = environment.from_string(page_asset("report.html")).render(
         **vars(report),
         replearn=__version__,
         values=values,
-        fitting=columns_that_fit(report) if values else 0,
+        fitting=columns_that_fit(report.columns, [row.cells for row in report.least_stable_rows])
+        if values
+        else 0,
         headline=_words.headline(report.judgement),
         recommendation=_words.recommendation(report.judgement),
         risk=_words.risk(report.judgement),
@@ -289,23 +281,43 @@ def to_html(report: Report, *, values: bool = True) -> str:
         sentence=_tables.design_sentence(report),
         short_design=_tables.short_design(report),
         found_sentence=_tables.findings_sentence(report),
-        style=markupsafe.Markup(_asset("report.css")),
-        script=markupsafe.Markup(_asset("report.js")),
-        data=markupsafe.Markup(script_json(plots)),
+        style=markup(page_asset("report.css")),
+        script=markup(page_asset("page.js") + page_asset("report.js")),
+        data=markup(script_json(plots)),
     )
     return visible(page)
 
 
-def columns_that_fit(report: Report) -> int:
-    """Count the columns that the page can show for all its rows within its budget."""
+def environment_of_page() -> tuple[Any, Callable[[str], str]]:
+    """Return the templates' environment, and what marks a text as safe to be put in as it is."""
+    try:
+        import jinja2
+        import markupsafe
+    except ImportError as error:
+        raise ImportError(
+            "The HTML report needs jinja2: pip install 'replicable-learn[report]'. "
+            "to_markdown() and to_json() work without it."
+        ) from error
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    environment.filters["percent"] = lambda value, digits=2: _unbroken(percent(value, digits))
+    environment.filters.update(unbroken=_unbroken, points=points, short=_short, range=_range)
+    return environment, markupsafe.Markup
+
+
+def columns_that_fit(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Count the columns that a page can show for all its rows within its budget.
+
+    >>> columns_that_fit(["age", "town"], [["41", "Ulm"]])
+    2
+    """
     used = 0
-    for index, name in enumerate(report.columns):
-        cells = [_short(row.cells[index]) for row in report.least_stable_rows]
+    for index, name in enumerate(columns):
+        cells = [_short(row[index]) for row in rows]
         used += sum(len(html.escape(text).encode()) for text in cells)
         used += len(cells) * (len(html.escape(_short(name)).encode()) + len("<b></b> <br>"))
         if used > MAX_CELL_BYTES:
             return index
-    return len(report.columns)
+    return len(columns)
 
 
 def _unbroken(text: str) -> str:
@@ -322,7 +334,8 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - 1] + "…"
 
 
-def _asset(name: str) -> str:
+def page_asset(name: str) -> str:
+    """Read a template, a style sheet or a script."""
     return (
         resources.files("replearn.auditing").joinpath("_assets", name).read_text(encoding="utf-8")
     )

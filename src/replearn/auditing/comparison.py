@@ -1,19 +1,44 @@
-"""Compare the predictions of two fitted models on the same rows."""
+"""Compare the predictions of two models on the same rows: what changes, for whom, is it better."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections import Counter
 from dataclasses import dataclass, fields
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
-from replearn.auditing._columns import make_subgroups
+from replearn._version import __version__
+from replearn.auditing import _changed_rows, _update_page, _update_words
+from replearn.auditing._changed_rows import ChangedRow
+from replearn.auditing._columns import as_text, factorize, make_subgroups
 from replearn.auditing._contenders import is_replicable
-from replearn.auditing._statistics import Estimate, GroupFlips, as_json, mean_limits
+from replearn.auditing._flip_rates import flip_rates
+from replearn.auditing._golden_set import GoldenSet, check_golden_set, golden_rows
+from replearn.auditing._group_flips import RowChanges, SubgroupFlips, subgroup_flips
+from replearn.auditing._model_outputs import (
+    ModelOutput,
+    check_ids,
+    check_quantity,
+    check_rows,
+    check_scores,
+    model_output,
+)
+from replearn.auditing._paired_tests import PairedTest, compare_accuracy, paired_tests
+from replearn.auditing._quantity_changes import (
+    QuantityChanges,
+    quantity_changes,
+    quantity_tests,
+)
+from replearn.auditing._report import save_report
+from replearn.auditing._row_limits import Mask, RowLimits
+from replearn.auditing._score_changes import ScoreChanges, score_changes
+from replearn.auditing._stability_index import StabilityIndex, column_shift, column_shifts
+from replearn.auditing._statistics import Estimate, as_json, mean_limits
+from replearn.auditing._swap_sets import SIDES, Approvals, approvals
 from replearn.auditing._usefulness import (
     NoModel,
     Predictions,
@@ -21,14 +46,52 @@ from replearn.auditing._usefulness import (
     no_model,
     usefulness,
 )
-from replearn.bounds import binomial_limits
-from replearn.records import two_columns
-from replearn.tables import copy_rows, import_pandas, n_rows
-
-_OF_TRUTH = (
-    *("right_to_wrong", "wrong_to_right", "wrong_to_wrong", "accuracy_a", "accuracy_b"),
-    *("usefulness_a", "usefulness_b", "no_model", "p_value"),
+from replearn.records import (
+    check_choice,
+    check_count,
+    check_fraction,
+    check_positive,
+    if_given,
+    pretty_json,
 )
+from replearn.tables import import_pandas, n_rows
+
+FORMAT = "replearn-update"
+VERSION = 1
+MAX_TRANSITIONS = 20
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Transition:
+    """Number of rows whose prediction changes from one label to another."""
+
+    a: str
+    b: str
+    rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedRows:
+    """What was compared: the rows, both models, the truth."""
+
+    X: Any
+    models: tuple[Any, Any]
+    ids: NDArray[Any] | None
+    truth: NDArray[Any] | None
+    scores: tuple[Floats, Floats] | None
+    changed: Mask
+    right: tuple[Mask, Mask] | None
+
+    @property
+    def worse(self) -> Mask | None:
+        """Rows that become wrong."""
+        return None if self.right is None else self.right[0] & ~self.right[1]
+
+    @property
+    def better(self) -> Mask | None:
+        """Rows that become right."""
+        return None if self.right is None else ~self.right[0] & self.right[1]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,158 +102,272 @@ class ModelComparison:
     ----------
     predictions_a, predictions_b : ndarray
         Predictions of both models for each row.
+    compared : ComparedRows
+        The rows, the models, and which rows change.
     flips : Estimate
-        Share of rows with different predictions; exact limits over rows.
+        Share of rows with different predictions; exact limits over rows, or limits over groups.
     right_to_wrong, wrong_to_right : Estimate or None
-        Shares of rows that change for the worse and for the better, when the truth is known.
+        Shares of rows that change for the worse and for the better (negative and positive flip
+        rate), when the truth is known.
     wrong_to_wrong : float or None
         Share of rows with two different wrong predictions.
+    flip_ratio : Estimate or None
+        Negative flips for each positive one; None without a positive flip.
+    trust_compatibility, error_compatibility : Estimate or None
+        Of what was right before, the share that still is; of what was wrong before, the share that
+        still is.
     accuracy_a, accuracy_b : float or None
-        Accuracy of both models.
+        Accuracy of both models; of quantities, the share within the tolerance.
     usefulness_a, usefulness_b : Usefulness or None
         Balanced accuracy, AUC, recall and precision of each class, Brier score, log-loss of both
         models, with limits over rows; when the truth is known.
     no_model : NoModel or None
         What always predicting the most frequent class would score.
     p_value : float or None
-        Of McNemar's exact test: both models are equally accurate.
-    by_subgroup : tuple of GroupFlips
-        Flips by subgroup, with exact limits.
+        That both models are equally accurate: of McNemar's exact test, or of a test over groups.
+    tests : tuple of PairedTest
+        Paired tests of accuracy, AUC, Brier score, log-loss, or of errors of quantities.
+    by_subgroup, by_intersection : tuple of SubgroupFlips
+        Flips by subgroup, and by the values of two columns, with corrected limits and tests.
+    transitions : tuple of Transition
+        How many rows change from which label to which, the most frequent first.
+    quantity : QuantityChanges or None
+        How far predicted quantities move.
+    scores : ScoreChanges or None
+        Bands, stability index, ranks and calibration of the scores of two classes.
+    approvals : tuple of Approvals
+        Approvals and swap sets at the old threshold, and at the one that keeps the rate.
+    columns : tuple of StabilityIndex
+        Shift of each column against reference rows, and of each model's scores.
+    golden_set : GoldenSet or None
+        Rows that must not change, and those that do.
     comparable : str
         Whether the certificates of both models are those of comparable runs.
     expected_flips : float or None
         For comparable runs: flips averaged over keys (thresholds integrated out).
+    n_groups : int or None
+        Number of groups of rows that belong together.
     delta : float
         Each pair of limits fails with probability at most delta.
     """
 
     predictions_a: NDArray[Any]
     predictions_b: NDArray[Any]
+    compared: ComparedRows
     flips: Estimate
     right_to_wrong: Estimate | None
     wrong_to_right: Estimate | None
     wrong_to_wrong: float | None
+    flip_ratio: Estimate | None
+    trust_compatibility: Estimate | None
+    error_compatibility: Estimate | None
     accuracy_a: float | None
     accuracy_b: float | None
     usefulness_a: Usefulness | None
     usefulness_b: Usefulness | None
     no_model: NoModel | None
     p_value: float | None
-    by_subgroup: tuple[GroupFlips, ...]
+    tests: tuple[PairedTest, ...]
+    by_subgroup: tuple[SubgroupFlips, ...]
+    by_intersection: tuple[SubgroupFlips, ...]
+    transitions: tuple[Transition, ...]
+    quantity: QuantityChanges | None
+    scores: ScoreChanges | None
+    approvals: tuple[Approvals, ...]
+    columns: tuple[StabilityIndex, ...]
+    golden_set: GoldenSet | None
     comparable: str
     expected_flips: float | None
+    n_groups: int | None
     delta: float
 
     @property
     def flipped(self) -> NDArray[np.intp]:
         """Positions of the rows with different predictions."""
-        return np.flatnonzero(self.predictions_a != self.predictions_b)
+        return np.flatnonzero(self.compared.changed)
 
     def frame(self) -> Any:
         """Return a pandas DataFrame of the rows with different predictions."""
         rows = self.flipped
-        return import_pandas().DataFrame(
-            {"row": rows, "a": self.predictions_a[rows], "b": self.predictions_b[rows]}
-        )
+        compared = self.compared
+        columns: dict[str, NDArray[Any]] = {"row": rows}
+        if compared.ids is not None:
+            columns["id"] = compared.ids[rows]
+        columns |= {"a": self.predictions_a[rows], "b": self.predictions_b[rows]}
+        if compared.truth is not None:
+            columns["truth"] = compared.truth[rows]
+        if compared.scores is not None:
+            columns |= {f"score_{m}": s[rows] for m, s in zip("ab", compared.scores, strict=True)}
+        return import_pandas().DataFrame(columns)
 
-    def worst_subgroups(self) -> list[GroupFlips]:
+    def worst_subgroups(self) -> list[SubgroupFlips]:
         """Return the subgroups, those first whose flips are shown to be most frequent.
 
         By the lower limit, so that a group of three rows does not come first by chance.
         """
-        return sorted(self.by_subgroup, key=lambda g: (-g.lower, -g.value))
+        return worst_first(self.by_subgroup)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as JSON values."""
-        shown = [f.name for f in fields(self) if f.name not in ("predictions_a", "predictions_b")]
-        items = {name: as_json(getattr(self, name)) for name in shown}
-        return {"rows": len(self.predictions_a), **items}
+    @cached_property
+    def changed_rows(self) -> tuple[ChangedRow, ...]:
+        """Up to 500 rows whose prediction changes, those that become wrong first, with reasons."""
+        return _listed(self)
+
+    def to_dict(self, *, values: bool = True) -> dict[str, Any]:
+        """Return the numbers as JSON values; the schema is documented.
+
+        Parameters
+        ----------
+        values : bool, default=True
+            Whether to include the features of the rows that change, and reasons that name them.
+
+        Returns
+        -------
+        dict
+            See the page on the schema.
+        """
+        arrays = ("predictions_a", "predictions_b", "compared")
+        shown = [f.name for f in fields(self) if f.name not in arrays]
+        rows = [as_json(row) for row in self.changed_rows]
+        if not values:
+            rows = [{**row, "reason": "", "cells": []} for row in rows]
+        found = {
+            "format": FORMAT,
+            "version": VERSION,
+            "replearn": __version__,
+            "rows": len(self.predictions_a),
+            "changed": len(self.flipped),
+            **{name: as_json(getattr(self, name)) for name in shown},
+            "feature_names": _changed_rows.features_of(self.compared.X, np.arange(0))[0]
+            if values
+            else [],
+            "changed_rows": rows,
+        }
+        return _finite(found)
+
+    def to_json(self, *, values: bool = True) -> str:
+        """Return everything as JSON text; parameters as in `to_dict`."""
+        return pretty_json(self.to_dict(values=values))
+
+    def to_html(self, gates: Any = (), *, values: bool = True, **names: str) -> str:
+        """Return the report as one self-contained HTML page (needs jinja2).
+
+        Parameters
+        ----------
+        gates : tuple of Gate, default=()
+            What `update_gates` has returned.
+        values : bool, default=True
+            Whether the features of the rows that change are shown.
+        **names : str
+            ``old``, ``new`` and ``data``: what the models and the rows are called.
+
+        Returns
+        -------
+        str
+            Opens from disk; nothing is loaded from a network.
+        """
+        return _update_page.to_html(self, gates, values=values, **names)
+
+    def to_markdown(self, gates: Any = (), **names: str) -> str:
+        """Return a summary for a pull request; parameters as in `to_html`."""
+        return _update_page.to_markdown(self, gates, **names)
+
+    def save(
+        self, path: str | os.PathLike[str], gates: Any = (), *, values: bool = True, **names: str
+    ) -> None:
+        """Write the report; the ending .html, .json or .md says how.
+
+        Parameters
+        ----------
+        path : path
+            Where to.
+        gates, values, **names
+            As in `to_html`.
+        """
+        judged = {"gates": [gate.to_dict() for gate in gates]}
+        save_report(
+            path,
+            html=lambda: self.to_html(gates, values=values, **names),
+            json=lambda: pretty_json({**self.to_dict(values=values), **judged}),
+            md=lambda: self.to_markdown(gates, **names),
+        )
 
     def __repr__(self) -> str:
         return f"ModelComparison({len(self.flipped)} of {len(self.predictions_a)} rows flip)"
 
     def __str__(self) -> str:
-        lines = [("flips", str(self.flips))]
-        if self.right_to_wrong is not None:
-            lines += [
-                ("right to wrong", str(self.right_to_wrong)),
-                ("wrong to right", str(self.wrong_to_right)),
-            ]
-        lines += self._useful_lines()
-        if self.expected_flips is not None:
-            lines.append(("over all keys", f"{self.expected_flips:.2%}"))
-        groups = [(group.name, f"{group}, {group.rows} rows") for group in self.worst_subgroups()]
-        return two_columns([*lines, ("comparable", self.comparable), *groups])
-
-    def _useful_lines(self) -> list[tuple[str, str]]:
-        """Accuracy and its relatives of a and b, beside those of no model at all."""
-        one = self.usefulness_a
-        two = self.usefulness_b
-        none = self.no_model
-        if one is None or two is None or none is None:
-            return []
-        always = f"always {none.label!r}"
-        lines = [
-            ("accuracy", one.accuracy, two.accuracy, f"{always}: {none.accuracy:.2%}"),
-            ("balanced accuracy", one.balanced_accuracy, two.balanced_accuracy, ""),
-            *_class_lines(one, two),
-            ("AUC", one.auc, two.auc, f"{always}: 0.5"),
-            ("Brier score", one.brier, two.brier, f"class shares: {none.brier:.3f}"),
-            ("log-loss", one.log_loss, two.log_loss, f"class shares: {none.log_loss:.3f}"),
-        ]
-        shown = [
-            (name, "; ".join(filter(None, (f"a {_text(name, a)}, b {_text(name, b)}", more))))
-            for name, a, b, more in lines
-            if a is not None or b is not None
-        ]
-        return shown + [
-            ("note", f"model {which} predicts {str(useful.constant)!r} for nearly every row")
-            for which, useful in (("a", one), ("b", two))
-            if useful.constant is not None
-        ]
+        return _update_words.to_text(self)
 
 
-def _class_lines(one: Usefulness, two: Usefulness) -> list[tuple[str, Any, Any, str]]:
-    """Recall and precision of the rarer class; of several classes, the recall of each."""
-    pairs = list(zip(one.classes, two.classes, strict=True))
-    if len(pairs) > 2:
-        return [(f"recall of {str(a.label)!r}", a.recall, b.recall, "") for a, b in pairs]
-    a, b = min(pairs, key=lambda pair: pair[0].rows)
-    label = str(a.label)
-    rows = f"{a.rows} rows"
-    return [
-        (f"recall of {label!r}", a.recall, b.recall, rows),
-        (f"precision of {label!r}", a.precision, b.precision, ""),
-    ]
+def worst_first(groups: tuple[SubgroupFlips, ...]) -> list[SubgroupFlips]:
+    """Sort subgroups by the lower limit of their flips."""
+    return sorted(groups, key=lambda group: (-group.lower, -group.value))
 
 
-def _text(name: str, estimate: Estimate | None) -> str:
-    if estimate is None:
-        return "none"
-    return f"{estimate:.3f}" if name in ("AUC", "Brier score", "log-loss") else str(estimate)
+def _finite(value: Any) -> Any:
+    """Replace infinite limits by None, which JSON knows."""
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def compare(
-    model_a: Any,
-    model_b: Any,
-    X: Any,
+def compare(  # noqa: PLR0913
+    old: Any,
+    new: Any,
+    X: Any = None,
     y: ArrayLike | None = None,
     *,
+    ids: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     subgroups: Any = None,
+    scores: Any = None,
+    positive: Any = None,
+    threshold: float = 0.5,
+    approved: str = "above",
+    top_k: int | None = None,
+    tolerance: float | None = None,
+    reference: Any = None,
+    must_not_change: Any = None,
     delta: float = 0.05,
 ) -> ModelComparison:
     """Compare two fitted models on the same rows.
 
     Parameters
     ----------
-    model_a, model_b : fitted classifiers, or arrays of shape (n,)
-        The model in use, and the one that would replace it; or what they predict for X.
-    X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-        Rows that neither model has learned from.
+    old, new : fitted models, arrays of shape (n,), or MLflow URIs
+        The model in use (a), and the one that would replace it (b); or what they predict for X; or
+        texts such as ``"models:/credit/3"``, which require MLflow.
+    X : array-like, frame, sparse matrix or list of text of shape (n, n_features), default=None
+        Rows that neither model has learned from; None for arrays of predictions.
     y : array-like of shape (n,), default=None
         True labels, where they are known.
+    ids : array-like of shape (n,), default=None
+        Names of the rows, all different.
+    groups : array-like of shape (n,), default=None
+        Rows with the same value belong together (one patient, one prompt): limits and tests are
+        then over groups, and approximate.
     subgroups : "auto", None, list of column names, or dict of name to labels, default=None
-        Flips are reported for each.
+        Flips are reported for each, and for intersections of two columns.
+    scores : pair of arrays of shape (n,), default=None
+        Probability of the positive label by the old and the new model; None: what ``predict_proba``
+        returns, where both have it and there are two classes.
+    positive : object, default=None
+        The positive label; None: the last in sorted order.
+    threshold : float, default=0.5
+        Decision threshold on the old scores, for approvals and swap sets.
+    approved : {"above", "below"}, default="above"
+        Which side of the threshold is approved: "below" where scores are risks.
+    top_k : int, default=None
+        Compare the so many rows with the highest scores.
+    tolerance : float, default=None
+        For quantities: predictions that differ by at least so much have changed, and predictions
+        that are off by less are right.
+    reference : array-like or frame, default=None
+        Another sample of rows with the same columns: how far each column has shifted against it.
+    must_not_change : array-like or GoldenSet, default=None
+        Rows whose predictions must stay: ids (positions without ``ids``), or a mask; or a
+        `GoldenSet` of other rows.
     delta : float, default=0.05
         Each pair of limits fails with probability at most delta.
 
@@ -211,33 +388,283 @@ def compare(
     >>> 0.02 < flips.lower < flips.value < flips.upper < 0.1
     True
     """
-    labels_a = _predictions("model_a", model_a, X)
-    labels_b = _predictions("model_b", model_b, X)
-    differ = labels_a != labels_b
-    verdict, same = _comparability(model_a, model_b)
+    check_fraction("delta", delta, one=False)
+    X = _rows_or_none(X, old)
+    sides = model_output("old", old, X), model_output("new", new, X)
+    n = len(sides[0].labels)
+    if n == 0:
+        raise ValueError("X has no rows: there is nothing to compare.")
+    truth = None if y is None else check_rows("y", y, n)
+    codes = None if groups is None else factorize(check_rows("groups", groups, n))[1]
+    limits = RowLimits(delta, codes)
+    labels, changed, right, truth = _against_truth(sides, truth, tolerance)
+    given_scores = None if scores is None else check_scores(scores, n)
+    both_scores, label = _scores(sides, labels, truth, given_scores, positive, tolerance)
+    compared = ComparedRows(
+        X=X,
+        models=(sides[0].model, sides[1].model),
+        ids=None if ids is None else check_ids(ids, n),
+        truth=truth,
+        scores=both_scores,
+        changed=changed,
+        right=right,
+    )
+    settings = {
+        "top_k": if_given(check_count, "top_k", top_k, most=n),
+        "threshold": check_fraction("threshold", threshold, zero=True),
+        "approved": check_choice("approved", approved, SIDES),
+    }
+    single, double = subgroup_flips(
+        make_subgroups(X, subgroups, np.arange(n)),
+        RowChanges(changed, compared.worse, compared.better),
+        limits,
+    )
+    verdict, same = _comparability(old, new)
+    flips = limits.share(changed)
+    assert flips is not None, "there are rows"
     return ModelComparison(
-        predictions_a=labels_a,
-        predictions_b=labels_b,
-        flips=_share(differ, delta),
-        **_against_truth((model_a, labels_a), (model_b, labels_b), X, y, delta),
-        by_subgroup=tuple(_by_subgroup(X, subgroups, differ, delta)),
+        predictions_a=labels[0],
+        predictions_b=labels[1],
+        compared=compared,
+        flips=flips,
+        **_of_truth(sides, compared, labels, label, limits, tolerance),
+        **_of_scores(compared, label, settings, limits),
+        by_subgroup=single,
+        by_intersection=double,
+        transitions=() if tolerance is not None else _transitions(labels, changed),
+        quantity=None if tolerance is None else quantity_changes(*labels, tolerance),
+        columns=_shifts(compared, sides, label, reference),
+        golden_set=_golden_set(must_not_change, compared, labels),
         comparable=verdict,
-        expected_flips=_over_keys(model_a, model_b, X) if same else None,
+        expected_flips=_over_keys(old, new, X) if same else None,
+        n_groups=None if codes is None else int(codes.max()) + 1,
         delta=delta,
     )
 
 
-def _predictions(name: str, model: Any, X: Any) -> NDArray[Any]:
-    """Return what a model predicts, or the predictions that were passed instead of it."""
-    if hasattr(model, "predict"):
-        return np.asarray(model.predict(copy_rows(X)))
-    labels = np.asarray(model)
-    if labels.shape != (n_rows(X),):
+def _rows_or_none(X: Any, old: Any) -> Any:
+    """Return X; for arrays of predictions without X, as many rows without columns."""
+    if X is not None:
+        return X
+    if isinstance(old, str) or hasattr(old, "predict"):
+        raise ValueError("X is None: models need rows to predict.")
+    return np.empty((len(old), 0))
+
+
+Labels = tuple[NDArray[Any], NDArray[Any]]
+
+
+def _against_truth(
+    sides: tuple[ModelOutput, ModelOutput], truth: NDArray[Any] | None, tolerance: float | None
+) -> tuple[Labels, Mask, tuple[Mask, Mask] | None, NDArray[Any] | None]:
+    """Return predictions, which rows change, which are right before and after, and the truth."""
+    if tolerance is not None:
+        check_positive("tolerance", tolerance)
+        old, new = (check_quantity(n, s.labels) for n, s in zip(("old", "new"), sides, strict=True))
+        truth = None if truth is None else check_quantity("y", truth)
+        changed = np.abs(old - new) >= tolerance
+        if truth is None:
+            return (old, new), changed, None, None
+        close = np.abs(old - truth) < tolerance, np.abs(new - truth) < tolerance
+        return (old, new), changed, close, truth
+    old, new = (side.labels for side in sides)
+    changed = np.asarray(old != new)
+    if truth is None:
+        return (old, new), changed, None, None
+    right = np.asarray(old == truth), np.asarray(new == truth)
+    known = set(factorize(truth)[0])
+    predicted = set(factorize(old)[0]) | set(factorize(new)[0])
+    if not known & predicted:
         raise ValueError(
-            f"{name} has no predict, and is not one prediction for each of the {n_rows(X)} rows of "
-            f"X: its shape is {labels.shape}."
+            f"no prediction is a label of y: predicted are {_few(predicted)}, y has {_few(known)}. "
+            "Write labels in one way."
         )
-    return labels
+    return (old, new), changed, right, truth
+
+
+def _few(labels: set[Any]) -> str:
+    return ", ".join(sorted(map(repr, labels))[:5])
+
+
+def _scores(
+    sides: tuple[ModelOutput, ModelOutput],
+    labels: Labels,
+    truth: NDArray[Any] | None,
+    given: tuple[Floats, Floats] | None,
+    positive: Any,
+    tolerance: float | None,
+) -> tuple[tuple[Floats, Floats] | None, Any]:
+    """Return scores of the positive label by both models, and that label; None without scores."""
+    if tolerance is not None:
+        return given, positive
+    columns = [*labels, *([] if truth is None else [truth])]
+    known = {label for column in columns for label in factorize(column)[0]}
+    known |= {label for side in sides for label in side.classes}
+    classes = sorted(known, key=lambda label: (str(type(label)), label))
+    if positive is not None and positive not in known:
+        raise ValueError(f"positive={positive!r} is no label; the labels are {_few(known)}.")
+    label = classes[-1] if positive is None else positive
+    if given is not None:
+        if len(classes) > 2:
+            raise ValueError(
+                f"scores are for two classes, but there are {len(classes)} labels: {_few(known)}."
+            )
+        if truth is not None and len(factorize(truth)[0]) < 2:
+            raise ValueError(
+                f"y has one class only ({truth[0]!r}): scores cannot be judged. Leave y or scores "
+                "out, or add rows of the other class."
+            )
+        return given, label
+    if len(classes) != 2 or any(label not in side.classes for side in sides):
+        return None, label
+    old, new = (_of_label(side, label) for side in sides)
+    return (old, new), label
+
+
+def _of_label(side: ModelOutput, label: Any) -> Floats:
+    assert side.probabilities is not None
+    return side.probabilities[:, side.classes.index(label)]
+
+
+def _of_truth(
+    sides: tuple[ModelOutput, ModelOutput],
+    compared: ComparedRows,
+    labels: Labels,
+    positive: Any,
+    limits: RowLimits,
+    tolerance: float | None,
+) -> dict[str, Any]:
+    """Return the items of a comparison that need the truth; None each without it."""
+    names = (
+        *("right_to_wrong", "wrong_to_right", "wrong_to_wrong", "flip_ratio"),
+        *("trust_compatibility", "error_compatibility", "accuracy_a", "accuracy_b"),
+        *("usefulness_a", "usefulness_b", "no_model", "p_value"),
+    )
+    right = compared.right
+    if right is None or compared.truth is None:
+        return {**dict.fromkeys(names), "tests": ()}
+    rates = flip_rates(*right, limits)
+    found: dict[str, Any] = {
+        **dict.fromkeys(names),
+        "right_to_wrong": rates.negative,
+        "wrong_to_right": rates.positive,
+        "wrong_to_wrong": float((~right[0] & ~right[1] & compared.changed).mean()),
+        "flip_ratio": rates.ratio,
+        "trust_compatibility": rates.trust_compatibility,
+        "error_compatibility": rates.error_compatibility,
+        "accuracy_a": float(right[0].mean()),
+        "accuracy_b": float(right[1].mean()),
+    }
+    if tolerance is not None:
+        old, new = labels
+        within = compare_accuracy(*right, limits, metric="share within the tolerance")
+        found["tests"] = (within, *quantity_tests(old, new, compared.truth, limits))
+    else:
+        found |= _usefulness(sides, compared, positive, limits)
+    return {**found, "p_value": found["tests"][0].p_value}
+
+
+def _usefulness(
+    sides: tuple[ModelOutput, ModelOutput],
+    compared: ComparedRows,
+    positive: Any,
+    limits: RowLimits,
+) -> dict[str, Any]:
+    """Measure how useful both classifiers are, and test the differences."""
+    assert compared.truth is not None
+    assert compared.right is not None
+    classes = _classes([compared.truth, *(side.labels for side in sides)])
+    truth = _codes(compared.truth, classes)
+    runs = tuple(
+        _as_predictions(side, truth, classes, scores, positive)
+        for side, scores in zip(sides, compared.scores or (None, None), strict=True)
+    )
+    mean = partial(mean_limits, delta=limits.delta, clusters=limits.groups)
+    named = tuple(classes)
+    return {
+        "usefulness_a": usefulness(runs[0], named, mean),
+        "usefulness_b": usefulness(runs[1], named, mean),
+        "no_model": no_model(truth, named),
+        "tests": paired_tests(*compared.right, (runs[0], runs[1]), limits),
+    }
+
+
+def _classes(columns: list[NDArray[Any]]) -> list[Any]:
+    return np.unique(np.concatenate([np.array(factorize(c)[0]) for c in columns])).tolist()
+
+
+def _codes(labels: NDArray[Any], classes: list[Any]) -> NDArray[np.intp]:
+    distinct, codes = factorize(labels)
+    return np.searchsorted(np.array(classes), np.array(distinct))[codes]
+
+
+def _as_predictions(
+    side: ModelOutput,
+    truth: NDArray[np.intp],
+    classes: list[Any],
+    scores: Floats | None,
+    positive: Any,
+) -> Predictions:
+    """One model as one run of one pair."""
+    codes = _codes(side.labels, classes)
+    shares = (codes[:, np.newaxis] == np.arange(len(classes))).astype(np.float64)
+    table = None
+    if side.probabilities is not None and np.isin(side.classes, classes).all():
+        table = np.zeros_like(shares)
+        table[:, np.searchsorted(classes, side.classes)] = side.probabilities
+    elif side.probabilities is None and scores is not None and len(classes) == 2:
+        of_positive = scores if classes[1] == positive else 1.0 - scores
+        table = np.column_stack([1.0 - of_positive, of_positive])
+    probabilities = None if table is None else table[np.newaxis, np.newaxis]
+    return Predictions(truth, shares[np.newaxis, np.newaxis], probabilities)
+
+
+def _of_scores(
+    compared: ComparedRows, positive: Any, settings: dict[str, Any], limits: RowLimits
+) -> dict[str, Any]:
+    """Return the items of a comparison that need scores."""
+    if compared.scores is None:
+        if settings["top_k"] is not None:
+            raise ValueError(f"top_k={settings['top_k']} requires scores of two classes.")
+        return {"scores": None, "approvals": ()}
+    events = None if compared.truth is None else np.asarray(compared.truth == positive)
+    decided = settings["threshold"], settings["approved"]
+    return {
+        "scores": score_changes(compared.scores, str(positive), events, settings["top_k"]),
+        "approvals": approvals(compared.scores, *decided, events, limits),
+    }
+
+
+def _transitions(labels: Labels, changed: Mask) -> tuple[Transition, ...]:
+    pairs = Counter(zip(*(side[changed].tolist() for side in labels), strict=True))
+    ranked = sorted(pairs.items(), key=lambda item: (-item[1], str(item[0])))
+    return tuple(Transition(str(a), str(b), n) for (a, b), n in ranked[:MAX_TRANSITIONS])
+
+
+def _shifts(
+    compared: ComparedRows, sides: tuple[ModelOutput, ModelOutput], positive: Any, reference: Any
+) -> tuple[StabilityIndex, ...]:
+    """Compare columns, and the scores of models, with those of reference rows."""
+    if reference is None:
+        return ()
+    if n_rows(reference) == 0:
+        raise ValueError("reference has no rows.")
+    found = [*column_shifts(compared.X, reference)]
+    if compared.scores is not None:
+        for side, name, scores in zip(sides, ("old", "new"), compared.scores, strict=True):
+            if side.model is not None:
+                others = _of_label(model_output(name, side.model, reference), positive)
+                found.append(column_shift(f"scores of the {name} model", scores, others))
+    return tuple(found)
+
+
+def _golden_set(wanted: Any, compared: ComparedRows, labels: Labels) -> GoldenSet | None:
+    if wanted is None or isinstance(wanted, GoldenSet):
+        return wanted
+    rows = golden_rows(wanted, compared.ids, len(labels[0]))
+    names = rows if compared.ids is None else compared.ids[rows]
+    old, new = (side[rows].tolist() for side in labels)
+    return check_golden_set(names.tolist(), old, new, compared.changed[rows].tolist())
 
 
 def _comparability(model_a: Any, model_b: Any) -> tuple[str, bool]:
@@ -248,74 +675,6 @@ def _comparability(model_a: Any, model_b: Any) -> tuple[str, bool]:
     return str(verdict), bool(verdict)
 
 
-def _share(which: NDArray[np.bool_], delta: float) -> Estimate:
-    lower, upper = binomial_limits(int(which.sum()), len(which), delta)
-    return Estimate(float(which.mean()), float(lower), float(upper))
-
-
-def _against_truth(
-    one: tuple[Any, NDArray[Any]],
-    two: tuple[Any, NDArray[Any]],
-    X: Any,
-    y: ArrayLike | None,
-    delta: float,
-) -> dict[str, Any]:
-    """Return the items of a comparison that need the truth; None each without it."""
-    if y is None:
-        return dict.fromkeys(_OF_TRUTH)
-    labels = np.asarray(y)
-    if labels.shape != one[1].shape:
-        raise ValueError(f"y has shape {labels.shape}, but X has {len(one[1])} rows.")
-    right_a = one[1] == labels
-    right_b = two[1] == labels
-    worse = right_a & ~right_b
-    better = ~right_a & right_b
-    changed = int(worse.sum() + better.sum())
-    classes = np.unique(np.concatenate([labels, one[1], two[1]]))
-    truth = np.searchsorted(classes, labels)
-    named = tuple(classes.tolist())
-    found = (
-        _share(worse, delta),
-        _share(better, delta),
-        float((~right_a & ~right_b & (one[1] != two[1])).mean()),
-        float(right_a.mean()),
-        float(right_b.mean()),
-        *(
-            usefulness(
-                _as_predictions(*side, X, truth, classes), named, partial(mean_limits, delta=delta)
-            )
-            for side in (one, two)
-        ),
-        no_model(truth, named),
-        float(stats.binomtest(int(worse.sum()), changed).pvalue) if changed else 1.0,
-    )
-    return dict(zip(_OF_TRUTH, found, strict=True))
-
-
-def _as_predictions(
-    model: Any, predictions: NDArray[Any], X: Any, truth: NDArray[np.intp], classes: NDArray[Any]
-) -> Predictions:
-    """One model as one run of one pair."""
-    shares = (predictions[:, np.newaxis] == classes).astype(np.float64)
-    probabilities = None
-    if hasattr(model, "predict_proba") and np.isin(model.classes_, classes).all():
-        probabilities = np.zeros_like(shares)
-        indices = np.searchsorted(classes, model.classes_)
-        probabilities[:, indices] = model.predict_proba(copy_rows(X))
-        probabilities = probabilities[np.newaxis, np.newaxis]
-    return Predictions(truth, shares[np.newaxis, np.newaxis], probabilities)
-
-
-def _by_subgroup(
-    X: Any, wanted: Any, differ: NDArray[np.bool_], delta: float
-) -> Iterator[GroupFlips]:
-    for name, (levels, indices) in make_subgroups(X, wanted, np.arange(n_rows(X))).items():
-        for index, level in enumerate(levels):
-            here = indices == index
-            share = _share(differ[here], delta)
-            yield GroupFlips(**vars(share), subgroup=name, level=level, rows=int(here.sum()))
-
-
 def _over_keys(model_a: Any, model_b: Any, X: Any) -> float | None:
     both = is_replicable(model_a) and is_replicable(model_b)
     if not both or len(model_a.classes_) != 2:
@@ -323,3 +682,42 @@ def _over_keys(model_a: Any, model_b: Any, X: Any) -> float | None:
     # theorem: pointwise-threshold
     gaps = np.abs(model_a.explain(X).response - model_b.explain(X).response)
     return float(gaps.mean())
+
+
+def _listed(found: ModelComparison) -> tuple[ChangedRow, ...]:
+    """List rows that change, with their cells and reasons."""
+    compared = found.compared
+    moved = None if compared.scores is None else np.abs(compared.scores[1] - compared.scores[0])
+    if found.quantity is not None:
+        moved = np.abs(found.predictions_b - found.predictions_a)
+    ranked = _changed_rows.ranked_rows(compared.changed, compared.worse, moved)
+    rows = ranked[: _changed_rows.MAX_ROWS]
+    _, cells = _changed_rows.features_of(compared.X, rows)
+    labels = np.zeros(len(found.predictions_a)) if found.quantity else found.predictions_a
+    reasons = _changed_rows.row_reasons(
+        compared.models[1], compared.X, rows, labels, compared.changed
+    )
+    return tuple(
+        ChangedRow(
+            row=int(row),
+            id=str(row if compared.ids is None else compared.ids[row]),
+            a=as_text(found.predictions_a[row]),
+            b=as_text(found.predictions_b[row]),
+            truth=None if compared.truth is None else as_text(compared.truth[row]),
+            change=_kind(compared, int(row)),
+            score_a=None if compared.scores is None else float(compared.scores[0][row]),
+            score_b=None if compared.scores is None else float(compared.scores[1][row]),
+            reason=reason,
+            cells=tuple(own),
+        )
+        for row, reason, own in zip(rows.tolist(), reasons, cells, strict=True)
+    )
+
+
+def _kind(compared: ComparedRows, row: int) -> str:
+    if compared.right is None:
+        return _changed_rows.CHANGES
+    before, after = (bool(side[row]) for side in compared.right)
+    if before:
+        return _changed_rows.RIGHT_TO_RIGHT if after else _changed_rows.RIGHT_TO_WRONG
+    return _changed_rows.WRONG_TO_RIGHT if after else _changed_rows.WRONG_TO_WRONG

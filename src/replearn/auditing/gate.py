@@ -1,71 +1,87 @@
-"""A gate on flips: whether a new model changes more predictions than is allowed."""
+"""Gates: whether a new model changes more than is allowed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from replearn.auditing._report import markdown_table
-from replearn.auditing._statistics import Estimate, as_json
+from replearn.auditing._statistics import MIN_GROUP_ROWS, Estimate
 from replearn.auditing.comparison import ModelComparison
-from replearn.records import check_fraction
+from replearn.records import check_fraction, check_positive
 
 ESTIMATE = "estimate"
 UPPER = "upper limit"
-MAX_GROUPS = 20
-"""A job summary lists so many groups, the worst first."""
+INDEX = "index"
+COUNT = "count"
 
 
 @dataclass(frozen=True)
-class FlipGate:
-    """The largest flip rate that is allowed, and the one that was measured.
+class Gate:
+    """The largest number that is allowed, and the one that was measured.
 
     Parameters
     ----------
+    quantity : str
+        What is measured.
     allowed : float
-        The largest flip rate that passes.
-    judged : {"estimate", "upper limit"}
-        Which number is held against it. The estimate is the share of these rows that change; its
-        upper limit passes only if these rows show that the share in the population is smaller.
-    flips : Estimate
-        Share of rows that change, with limits.
+        The largest number that passes.
+    judged : {"estimate", "upper limit", "index", "count"}
+        Which number is compared with it. The estimate is the share in these rows; its upper limit
+        passes only if these rows show that the share in the population is smaller. An index and a
+        count have no limits.
+    value : float
+        What was measured.
+    lower, upper : float or None
+        Limits of a share.
 
     Examples
     --------
-    >>> from replearn.auditing import Estimate, FlipGate
-    >>> print(FlipGate(0.02, "upper limit", Estimate(0.011, 0.008, 0.021)))
+    >>> from replearn.auditing import Gate
+    >>> print(Gate("flip rate", 0.02, "upper limit", 0.011, 0.008, 0.021))
     FAILED: flip rate 1.10% (0.80% to 2.10%), allowed 2.00% for the upper limit
     """
 
+    quantity: str
     allowed: float
     judged: str
-    flips: Estimate
+    value: float
+    lower: float | None = None
+    upper: float | None = None
 
     @property
     def passed(self) -> bool:
         """Whether the judged number is at most what is allowed."""
-        number = self.flips.upper if self.judged == UPPER else self.flips.value
+        number = self.upper if self.judged == UPPER and self.upper is not None else self.value
         return number <= self.allowed
+
+    @property
+    def reason(self) -> str:
+        """What was measured and what is allowed."""
+        if self.lower is None or self.upper is None:
+            return f"{self.quantity} {self.value:.4g}, allowed {self.allowed:g}"
+        measured = Estimate(self.value, self.lower, self.upper)
+        return f"{self.quantity} {measured}, allowed {self.allowed:.2%} for the {self.judged}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the gate as JSON values."""
         return {
+            "quantity": self.quantity,
             "judged": self.judged,
             "allowed": self.allowed,
-            **as_json(self.flips),
+            "estimate": self.value,
+            "lower": self.lower,
+            "upper": self.upper,
             "passed": self.passed,
         }
 
     def __str__(self) -> str:
-        return (
-            f"{'passed' if self.passed else 'FAILED'}: flip rate {self.flips}, allowed "
-            f"{self.allowed:.2%} for the {self.judged}"
-        )
+        return f"{'passed' if self.passed else 'FAILED'}: {self.reason}"
 
 
 def flip_gates(
     flips: Estimate, *, fail_above: float | None = None, fail_above_limit: float | None = None
-) -> tuple[FlipGate, ...]:
+) -> tuple[Gate, ...]:
     """Judge a flip rate.
 
     Parameters
@@ -77,7 +93,7 @@ def flip_gates(
 
     Returns
     -------
-    tuple of FlipGate
+    tuple of Gate
         One for each number that is given.
 
     Examples
@@ -89,73 +105,96 @@ def flip_gates(
     """
     limits = (("fail_above", fail_above, ESTIMATE), ("fail_above_limit", fail_above_limit, UPPER))
     return tuple(
-        FlipGate(check_fraction(name, allowed, zero=True), judged, flips)
+        _share_gate("flip rate", name, allowed, judged, flips)
         for name, allowed, judged in limits
         if allowed is not None
     )
 
 
-def gate_markdown(
+def update_gates(
     comparison: ModelComparison,
-    gates: tuple[FlipGate, ...] = (),
     *,
-    old: str = "a",
-    new: str = "b",
-) -> str:
-    r"""Write a comparison for the summary page of a continuous integration job.
+    fail_above: float | None = None,
+    fail_above_limit: float | None = None,
+    fail_negative_above: float | None = None,
+    fail_subgroup_above: float | None = None,
+    fail_psi_above: float | None = None,
+) -> tuple[Gate, ...]:
+    """Judge a comparison; each number that is None is not judged.
 
     Parameters
     ----------
     comparison : ModelComparison
-        What `compare` has returned.
-    gates : tuple of FlipGate, default=()
-        Its gates.
-    old, new : str
-        What the models are called.
+        What `compare` has returned. If it has rows that must not change, they are judged, too.
+    fail_above, fail_above_limit : float, default=None
+        The largest flip rate that passes, and the largest upper limit of it.
+    fail_negative_above : float, default=None
+        The largest share of rows that become wrong; requires y.
+    fail_subgroup_above : float, default=None
+        The largest flip rate of any subgroup or intersection with at least ten rows.
+    fail_psi_above : float, default=None
+        The largest PSI of the scores; requires scores.
 
     Returns
     -------
-    str
-        Markdown; every text from the data is escaped.
+    tuple of Gate
+        One for each number that is given.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn.dummy import DummyClassifier
-    >>> from replearn.auditing import compare, gate_markdown
-    >>> old, new = (DummyClassifier(strategy="constant", constant=c) for c in (0, 1))
-    >>> X = np.zeros((2, 1))
-    >>> print(gate_markdown(compare(old.fit(X, [0, 1]), new.fit(X, [0, 1]), X)).splitlines()[0])
-    ### 2 of 2 predictions change
+    >>> from replearn.auditing import compare, update_gates
+    >>> found = compare(np.zeros(100), np.arange(100) < 3, must_not_change=[0, 50])
+    >>> for gate in update_gates(found, fail_above=0.05):
+    ...     print(gate)
+    passed: flip rate 3.00% (0.62% to 8.52%), allowed 5.00% for the estimate
+    FAILED: predictions that must not change, but do: 1, allowed 0
     """
-    rows = len(comparison.predictions_a)
-    changed = len(comparison.flipped)
-    verdict = f"Gate {'passed' if all(gate.passed for gate in gates) else 'FAILED'}: "
-    lines = [("", f"{old} → {new}"), ("flip rate", str(comparison.flips))]
-    lines += [(f"allowed ({g.judged})", f"{g.allowed:.2%}") for g in gates]
-    if comparison.right_to_wrong is not None:
-        lines += [
-            ("right to wrong", str(comparison.right_to_wrong)),
-            ("wrong to right", str(comparison.wrong_to_right)),
-            ("accuracy", f"{comparison.accuracy_a:.2%} → {comparison.accuracy_b:.2%}"),
-        ]
-    if "unknown" not in comparison.comparable:
-        lines.append(("comparable runs", comparison.comparable))
-    parts = [
-        f"### {verdict if gates else ''}{changed:,} of {rows:,} predictions change",
-        markdown_table(lines, "|---|---|"),
-        _groups(comparison),
-        f"Limits: {1 - comparison.delta:.0%}, over rows, for these two models.",
+    gates = [
+        *flip_gates(comparison.flips, fail_above=fail_above, fail_above_limit=fail_above_limit)
     ]
-    return "\n\n".join(filter(None, parts)) + "\n"
+    if fail_negative_above is not None:
+        gates.append(_negative(comparison, fail_negative_above))
+    if fail_subgroup_above is not None:
+        gates.append(_worst_subgroup(comparison, fail_subgroup_above))
+    if fail_psi_above is not None:
+        gates.append(_stability(comparison, fail_psi_above))
+    return (*gates, *_golden_set(comparison))
 
 
-def _groups(comparison: ModelComparison) -> str:
-    groups = comparison.worst_subgroups()
-    if not groups:
-        return ""
-    head = [("group", "rows", "flip rate")]
-    lines = [(g.name, f"{g.rows:,}", str(g)) for g in groups[:MAX_GROUPS]]
-    more = len(groups) - MAX_GROUPS
-    note = f"\n\n{more} more groups are not listed." if more > 0 else ""
-    return markdown_table(head + lines, "|---|---:|---:|") + note
+def _share_gate(quantity: str, name: str, allowed: float, judged: str, share: Estimate) -> Gate:
+    checked = check_fraction(name, allowed, zero=True)
+    return Gate(quantity, checked, judged, share.value, share.lower, share.upper)
+
+
+def _negative(comparison: ModelComparison, allowed: float) -> Gate:
+    share = comparison.right_to_wrong
+    if share is None:
+        raise ValueError("fail_negative_above requires true labels (y, --target).")
+    return _share_gate("negative flip rate", "fail_negative_above", allowed, ESTIMATE, share)
+
+
+def _worst_subgroup(comparison: ModelComparison, allowed: float) -> Gate:
+    groups = [*comparison.by_subgroup, *comparison.by_intersection]
+    judged = [group for group in groups if group.rows >= MIN_GROUP_ROWS]
+    if not judged:
+        raise ValueError(
+            f"fail_subgroup_above requires subgroups with at least {MIN_GROUP_ROWS} rows "
+            "(subgroups, --subgroups)."
+        )
+    worst = max(judged, key=lambda group: group.value)
+    quantity = f"flip rate where {worst.name}"
+    return _share_gate(quantity, "fail_subgroup_above", allowed, ESTIMATE, worst)
+
+
+def _stability(comparison: ModelComparison, allowed: float) -> Gate:
+    if comparison.scores is None:
+        raise ValueError("fail_psi_above requires scores of two classes (scores, --score).")
+    checked = check_positive("fail_psi_above", allowed, zero=True)
+    return Gate("PSI of the scores", checked, INDEX, comparison.scores.stability.psi)
+
+
+def _golden_set(comparison: ModelComparison) -> Iterator[Gate]:
+    if comparison.golden_set is not None:
+        n_changed = len(comparison.golden_set.violations)
+        yield Gate("predictions that must not change, but do:", 0.0, COUNT, float(n_changed))

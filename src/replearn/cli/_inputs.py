@@ -64,6 +64,9 @@ MODEL_HELP = (
 )
 
 
+GROUP_BY_HELP = "rows with the same value belong together (one patient)"
+
+
 @dataclass(frozen=True, kw_only=True)
 class SampleOptions(CommandOptions):
     """Options that describe the training data."""
@@ -71,9 +74,7 @@ class SampleOptions(CommandOptions):
     data: str = argument("file: csv, tsv, txt (also .gz), parquet, feather, xlsx")
     target: str = option("column with the labels to predict", "COLUMN", required=True)
     id: str | None = option("names a row: no feature; its threshold is derived from it", "COLUMN")
-    group_by: str | None = option(
-        "rows with the same value belong together (one patient)", "COLUMN"
-    )
+    group_by: str | None = option(GROUP_BY_HELP, "COLUMN")
     drop: tuple[str, ...] = repeated("column that is left out", "COLUMN")
     columns: str | None = option(
         "take the kinds of the columns from this file: fit --save-columns, or a model file", "FILE"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +25,9 @@ from replearn.tables import (
     TYPED_SUFFIXES,
     Table,
     TableFileError,
+    read_frame,
     read_table,
+    table_of,
     to_pandas,
 )
 
@@ -36,7 +36,8 @@ ROW = "row"
 """What `replearn predict` calls the number of a row that has no id."""
 
 NO_PREDICTION = ""
-_WHOLE = re.compile(r"(-?\d+)\.0+")
+_ORDER = "number of the row"
+_WHOLE = r"^(-?\d+)\.0+$"
 _TABLES = (*TEXT_SUFFIXES, *TYPED_SUFFIXES, ".xlsx", ".gz")
 
 
@@ -71,6 +72,9 @@ class TableOptions(ModelOptions):
     )
     prediction: str = option(
         f"the labels in tables of predictions (default: {PREDICTION})", "COLUMN", PREDICTION
+    )
+    score: str | None = option(
+        "the scores in tables: probabilities of the positive label", "COLUMN"
     )
 
 
@@ -149,11 +153,55 @@ def read_truth(path: str, notes: Mapping[str, Any], encoding: str | None) -> NDA
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """A label for each named row: what a file says, or a model."""
+    """A label for each named row, and its score where there is one: of a file, or of a model."""
 
     path: str
     id_column: str
-    labels: Mapping[str, str]  # of each id
+    frame: Any  # of polars: id, label and, where it is known, score
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether scores are known."""
+        return "score" in self.frame.columns
+
+
+class TableFiles:
+    """Files of one command, each read once."""
+
+    def __init__(self, encoding: str | None) -> None:
+        self._encoding = encoding
+        self._frames: dict[str, Any] = {}
+
+    def frame(self, path: str) -> Any:
+        """Read a file: a text file as texts, others with their types."""
+        if path not in self._frames:
+            self._frames[path] = read_frame(Path(path), self._encoding)
+        return self._frames[path]
+
+    def columns(self, path: str) -> list[str]:
+        """Return the names of the columns."""
+        return list(self.frame(path).columns)
+
+    def texts(self, path: str, name: str) -> Any:
+        """Return a column as labels: a number and a text that looks like it are the same."""
+        return as_labels_column(table_of(self.frame(path), {name: TEXT}, Path(path)).frame[name])
+
+    def numbers(self, path: str, name: str) -> Any:
+        """Return a column as numbers; every row must have one."""
+        column = table_of(self.frame(path), {name: "number"}, Path(path)).frame[name]
+        if column.null_count():
+            row = int(column.is_null().arg_true()[0]) + 1
+            raise TableFileError(f"{path}: row {row} has no number in {name!r}.")
+        return column
+
+    def ids(self, path: str, id_column: str) -> Any:
+        """Return the names of the rows, all different."""
+        if id_column == ROW and ROW not in self.columns(path):
+            import polars as pl
+
+            return pl.Series(ROW, range(1, self.frame(path).height + 1)).cast(pl.String)
+        ids = table_of(self.frame(path), {id_column: ID}, Path(path)).frame[id_column]
+        return check_names(as_labels_column(ids), path, id_column)
 
 
 def is_predictions(path: str) -> bool:
@@ -161,26 +209,36 @@ def is_predictions(path: str) -> bool:
     return Path(path).suffix.lower() in _TABLES
 
 
-def read_predictions(options: TableOptions, path: str) -> Predictions:
-    """Read a file of predictions: a column that names the rows, and one of labels."""
-    name = options.id or _first_column(path, options)
-    labels = _texts_by_id(path, name, options.prediction, options.encoding)
-    return Predictions(path, name, labels)
+def read_predictions(options: TableOptions, path: str, files: TableFiles) -> Predictions:
+    """Read a file of predictions: a column that names the rows, one of labels, one of scores."""
+    import polars as pl
+
+    name = options.id or _first_column(path, options, files)
+    columns = {"id": files.ids(path, name), "label": files.texts(path, options.prediction)}
+    if options.score is not None:
+        columns["score"] = files.numbers(path, options.score)
+    return Predictions(path, name, pl.DataFrame(columns))
 
 
 def predictions_of_model(
-    options: TableOptions, path: str, key_file: str | None, id_column: str, data: str
+    options: TableOptions, path: str, key_file: str | None, ids: Any, data: str
 ) -> Predictions:
     """Let a model predict the rows of the data, and name them as the other side does."""
+    import polars as pl
+
     model, notes = load_model(path, key_file, options)
     X, own_ids, _ = read_points(data, notes, options.encoding)
-    labels = [as_label(label) for label in model.predict(X, ids=own_ids).tolist()]
-    ids = _ids_of(data, id_column, len(labels), options.encoding)
-    return Predictions(path, id_column, dict(zip(ids, labels, strict=True)))
+    labels = pl.Series("label", [str(label) for label in model.predict(X, ids=own_ids).tolist()])
+    columns = {"id": ids, "label": as_labels_column(labels)}
+    if options.score is not None:
+        if not hasattr(model, "predict_proba") or len(model.classes_) != 2:
+            raise ValueError(f"--score: {path} has no probabilities of two classes.")
+        columns["score"] = pl.Series("score", model.predict_proba(X)[:, 1])
+    return Predictions(path, ids.name, pl.DataFrame(columns))
 
 
-def _first_column(path: str, options: TableOptions) -> str:
-    names = list(read_table(path, encoding=options.encoding).columns)
+def _first_column(path: str, options: TableOptions, files: TableFiles) -> str:
+    names = files.columns(path)
     others = [name for name in names if name != options.prediction]
     if len(others) == len(names) or not others:
         raise TableFileError(
@@ -190,65 +248,65 @@ def _first_column(path: str, options: TableOptions) -> str:
     return others[0]
 
 
-def _texts_by_id(path: str, id_column: str, name: str, encoding: str | None) -> dict[str, str]:
-    """Read a column as text: a mapping from the ids of the rows."""
-    texts = read_table(path, {name: TEXT}, encoding=encoding).frame[name].to_list()
-    ids = _ids_of(path, id_column, len(texts), encoding)
-    return dict(zip(ids, map(as_label, texts), strict=True))
-
-
-def _ids_of(path: str, id_column: str, n_rows: int, encoding: str | None) -> list[str]:
-    try:
-        column = read_table(path, {id_column: ID}, encoding=encoding).frame[id_column]
-    except TableFileError:
-        if id_column != ROW:
-            raise
-        return [str(number) for number in range(1, n_rows + 1)]
-    ids = [as_label(cell) for cell in column.to_list()]
-    if NO_PREDICTION in ids:
-        row = ids.index(NO_PREDICTION) + 1
+def check_names(ids: Any, path: str, id_column: str) -> Any:
+    """Return the names of rows; refuse missing ones, and one that occurs twice."""
+    missing = (ids == NO_PREDICTION).arg_true()
+    if len(missing):
+        row = int(missing[0]) + 1
         raise TableFileError(f"{path}: row {row} has no {id_column!r}; every row needs its own.")
-    ((commonest, count),) = Counter(ids).most_common(1)
-    if count > 1:
+    if ids.n_unique() < len(ids):
+        commonest, count = ids.value_counts(sort=True).row(0)
         raise TableFileError(
             f"{path}: {id_column!r} {commonest!r} occurs {count} times; ids must be different. "
             "Another column: --id COLUMN."
         )
-    return ids
+    return ids.alias(id_column)
 
 
-def as_label(value: Any) -> str:
-    """Write a label as text, alike whether it was a number or a text that looks like it.
+def as_labels_column(column: Any) -> Any:
+    """Write labels as text, equal whether they were numbers or texts that look like them.
 
-    >>> as_label(1.0), as_label("1.0"), as_label(1), as_label("01"), as_label(None)
-    ('1', '1', '1', '01', '')
+    >>> import polars as pl
+    >>> as_labels_column(pl.Series(["1.0", "1", "01", None])).to_list()
+    ['1', '1', '01', '']
     """
-    text = NO_PREDICTION if value is None else str(value)
-    whole = _WHOLE.fullmatch(text)
-    return text if whole is None else whole[1]
+    import polars as pl
+
+    return column.cast(pl.String).str.replace(_WHOLE, "$1").fill_null(NO_PREDICTION)
 
 
-def shared_ids(one: Predictions, two: Predictions) -> list[str]:
-    """Return the ids of the rows, which must be the same on both sides."""
+def aligned_predictions(one: Predictions, two: Predictions) -> tuple[Any, Any]:
+    """Return both frames in the order of the first; their rows must be the same."""
     for mine, others in ((one, two), (two, one)):
-        missing = [name for name in mine.labels if name not in others.labels]
-        if missing:
+        known = in_order_of(mine.frame["id"], others.frame)["label"]
+        missing = mine.frame["id"].filter(known.is_null())
+        if len(missing):
             raise TableFileError(
-                f"{len(missing)} of {len(mine.labels)} rows of {mine.path} are not in "
-                f"{others.path} (the first: {missing[0]!r}, by the column {mine.id_column!r}). "
-                "Compare the same rows."
+                f"{len(missing)} of {mine.frame.height} rows of {mine.path} are not in "
+                f"{others.path} (the first: {missing[0]!r}, by the column "
+                f"{mine.id_column!r}). Compare the same rows."
             )
-    return list(one.labels)
+    return one.frame, in_order_of(one.frame["id"], two.frame)
+
+
+def in_order_of(ids: Any, frame: Any) -> Any:
+    """Return the rows of a frame with these ids, in their order; missing ones have nulls."""
+    import polars as pl
+
+    numbered = pl.DataFrame({"id": ids}).with_row_index(_ORDER)
+    return numbered.join(frame, on="id", how="left").sort(_ORDER).drop(_ORDER)
 
 
 def column_by_id(
-    name: str, indices: Sequence[tuple[str, str]], ids: Sequence[str], encoding: str | None
+    name: str, indices: Sequence[tuple[str, str]], ids: Any, files: TableFiles
 ) -> NDArray[np.str_]:
     """Find a column in the first of some files (path and its column of ids) that has it."""
-    known = [path for path, _ in indices if name in read_table(path, encoding=encoding).columns]
-    path, id_column = next((p for p in indices if p[0] in known), indices[0])
-    cells = _texts_by_id(path, id_column, name, encoding)
-    missing = next((row for row in ids if row not in cells), None)
-    if missing is not None:
+    import polars as pl
+
+    path, id_column = next((p for p in indices if name in files.columns(p[0])), indices[0])
+    cells = pl.DataFrame({"id": files.ids(path, id_column), "cell": files.texts(path, name)})
+    found = in_order_of(ids, cells)["cell"]
+    if found.null_count():
+        missing = ids[int(found.is_null().arg_true()[0])]
         raise TableFileError(f"{path} lacks the row {missing!r}, which is compared.")
-    return np.array([cells[row] for row in ids])
+    return found.to_numpy()

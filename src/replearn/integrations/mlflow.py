@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from replearn._version import __version__
+from replearn.auditing import labels_of
 from replearn.binding import bind_fitted
 from replearn.exceptions import CertificateError
 from replearn.persistence import describe, load, save
@@ -187,18 +188,12 @@ def flip_metric(registered: Any, X: Any, *, name: str = "flip_rate") -> Any:
     """
     from mlflow.models import make_metric
 
-    before = _labels(registered.predict(X))
+    before = labels_of(registered.predict(X))
 
     def flip_rate(predictions: Any, targets: Any = None, metrics: Any = None) -> float:
-        after = _labels(predictions)
+        after = labels_of(predictions)
         if len(after) not in (1, len(before)):  # MLflow tries a metric on the first row alone
             raise ValueError(f"X has {len(before)} rows, but {len(after)} were evaluated.")
         return float(np.mean(after != before[: len(after)]))
 
     return make_metric(eval_fn=flip_rate, greater_is_better=False, name=name)
-
-
-def _labels(predictions: Any) -> Any:
-    """Labels alone, of a frame with flip probabilities too."""
-    columns = getattr(predictions, "columns", ())
-    return np.asarray(predictions["prediction"] if "prediction" in columns else predictions)

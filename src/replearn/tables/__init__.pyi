@@ -15,6 +15,7 @@ from .files import (
     is_large_file,
     is_text_file,
     read_chunks,
+    read_frame,
     read_table,
     table_of,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "parse_memory",
     "parts_of_dates",
     "read_chunks",
+    "read_frame",
     "read_table",
     "row_chunks",
     "slice_rows",

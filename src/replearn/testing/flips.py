@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from replearn.auditing import ModelComparison, compare, flip_gates
+from replearn.auditing import ModelComparison, compare, update_gates
 
 MAX_ROWS = 5
 
 
-def assert_flips_below(
+def assert_flips_below(  # noqa: PLR0913
     old: Any,
     new: Any,
     X: Any,
-    limit: float = 0.02,
+    limit: float | None = 0.02,
     *,
+    y: Any = None,
+    negative_limit: float | None = None,
+    subgroup_limit: float | None = None,
+    psi_limit: float | None = None,
+    must_not_change: Any = None,
     subgroups: Any = None,
     upper: bool = False,
     delta: float = 0.05,
+    **settings: Any,
 ) -> ModelComparison:
     """Fail if a new model changes more predictions than is allowed.
 
@@ -27,8 +33,18 @@ def assert_flips_below(
         The one in use, and the one that would replace it.
     X : array-like or frame of shape (n, n_features)
         Rows that neither has learned from.
-    limit : float, default=0.02
-        The largest share of changed predictions that passes.
+    limit : float or None, default=0.02
+        The largest share of changed predictions that passes; None: not judged.
+    y : array-like of shape (n,), default=None
+        True labels.
+    negative_limit : float, default=None
+        The largest share of rows that become wrong; requires ``y``.
+    subgroup_limit : float, default=None
+        The largest share of changed predictions in any subgroup with at least ten rows.
+    psi_limit : float, default=None
+        The largest PSI of the scores.
+    must_not_change : array-like, default=None
+        Rows whose predictions must stay: positions, ids or a mask.
     subgroups : "auto", None, list of column names, or dict of name to labels, default=None
         The worst of them is named when the assertion fails.
     upper : bool, default=False
@@ -36,6 +52,8 @@ def assert_flips_below(
         only if these rows show that it is smaller in the population.
     delta : float, default=0.05
         The limits fail with probability at most delta.
+    **settings
+        Other parameters of `replearn.auditing.compare`: ``ids``, ``groups``, ``scores`` and so on.
 
     Returns
     -------
@@ -61,11 +79,18 @@ def assert_flips_below(
         ...
     AssertionError: 1 of 200 predictions change. FAILED: flip rate 0.50% (0.01% to 2.75%), ...
     """
-    found = compare(old, new, X, subgroups=subgroups, delta=delta)
-    judged = {"fail_above_limit" if upper else "fail_above": limit}
-    (gate,) = flip_gates(found.flips, **judged)
-    if not gate.passed:
-        raise AssertionError(" ".join([_counted(found), f"{gate}.", *_details(found)]))
+    rows = {"subgroups": subgroups, "must_not_change": must_not_change}
+    found = compare(old, new, X, y, delta=delta, **rows, **settings)
+    gates = update_gates(
+        found,
+        **{"fail_above_limit" if upper else "fail_above": limit},
+        fail_negative_above=negative_limit,
+        fail_subgroup_above=subgroup_limit,
+        fail_psi_above=psi_limit,
+    )
+    failed = [f"{gate}." for gate in gates if not gate.passed]
+    if failed:
+        raise AssertionError(" ".join([_counted(found), *failed, *_details(found)]))
     return found
 
 
@@ -78,6 +103,10 @@ def _details(found: ModelComparison) -> list[str]:
     if found.by_subgroup:
         group = found.worst_subgroups()[0]
         details.append(f"Worst group: {group.name} with {group} of {group.rows} rows.")
+    golden = found.golden_set
+    if golden is not None and golden.violations:
+        named = ", ".join(violation.id for violation in golden.violations[:MAX_ROWS])
+        details.append(f"Must not change, but do: {named}.")
     rows = ", ".join(
         f"{row} ({found.predictions_a[row]} → {found.predictions_b[row]})"
         for row in found.flipped[:MAX_ROWS].tolist()
