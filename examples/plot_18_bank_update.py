@@ -57,7 +57,7 @@ found = compare(
     new,
     rows,
     labels[900:],
-    positive="approve",
+    pos_label="approve",
     subgroups={"origin": origin[900:], "self-employed": table["self"][900:]},
     reference=table[LOAN + HISTORY][:900],
 )

@@ -43,7 +43,7 @@ for number in range(6, 12):
         fitted(number),
         X,
         y,
-        positive="late",
+        pos_label="late",
         subgroups={"origin": origin},
         reference=month(number)[0],
     )

@@ -202,7 +202,7 @@ def test_scores_of_models_are_those_of_the_positive_label(found):
     for one, two in zip(given.tests, found.tests, strict=True):
         assert one.difference.value == pytest.approx(two.difference.value)
         assert one.p_value == pytest.approx(two.p_value)
-    other = compare(OLD, NEW, ROWS, TRUTH, positive=0)
+    other = compare(OLD, NEW, ROWS, TRUTH, pos_label=0)
     assert other.scores.positive == "0"
     assert other.scores.mean_change == pytest.approx(-found.scores.mean_change)
 
@@ -384,7 +384,7 @@ def test_rows_without_columns_of_cells(rows):
         ({"scores": ([0.1] * 4, [0.2] * 4), "y": [1] * 4}, "one class only"),
         ({"y": ["yes", "no", "no", "no"]}, "no prediction is a label of y"),
         ({"y": [1, 0]}, r"y has shape \(2,\), but X has 4 rows"),
-        ({"positive": 7}, "positive=7 is no label"),
+        ({"pos_label": 7}, "pos_label=7 is no label"),
         ({"top_k": 2}, "requires scores"),
         ({"approved": "both", "scores": ([0.1] * 4, [0.2] * 4)}, "approved='both' must be one of"),
         ({"tolerance": 0.0}, "tolerance=0.0 must be"),

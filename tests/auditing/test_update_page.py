@@ -41,7 +41,7 @@ def found():
         ids=np.array([f"{EVIL}{i}" for i in range(n)]),
         subgroups=["town", EVIL],
         scores=(1 - risk, 1 - other),
-        positive="no",
+        pos_label="no",
         top_k=50,
         reference=X[:300],
         must_not_change=np.arange(n) < 60,

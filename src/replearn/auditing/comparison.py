@@ -322,7 +322,7 @@ def compare(  # noqa: PLR0913
     groups: ArrayLike | None = None,
     subgroups: Any = None,
     scores: Any = None,
-    positive: Any = None,
+    pos_label: Any = None,
     threshold: float = 0.5,
     approved: str = "above",
     top_k: int | None = None,
@@ -352,7 +352,7 @@ def compare(  # noqa: PLR0913
     scores : pair of arrays of shape (n,), default=None
         Probability of the positive label by the old and the new model; None: what ``predict_proba``
         returns, where both have it and there are two classes.
-    positive : object, default=None
+    pos_label : label, default=None
         The positive label; None: the last in sorted order.
     threshold : float, default=0.5
         Decision threshold on the old scores, for approvals and swap sets.
@@ -399,7 +399,7 @@ def compare(  # noqa: PLR0913
     limits = RowLimits(delta, codes)
     labels, changed, right, truth = _against_truth(sides, truth, tolerance)
     given_scores = None if scores is None else check_scores(scores, n)
-    both_scores, label = _scores(sides, labels, truth, given_scores, positive, tolerance)
+    both_scores, label = _scores(sides, labels, truth, given_scores, pos_label, tolerance)
     compared = ComparedRows(
         X=X,
         models=(sides[0].model, sides[1].model),
@@ -491,19 +491,19 @@ def _scores(
     labels: Labels,
     truth: NDArray[Any] | None,
     given: tuple[Floats, Floats] | None,
-    positive: Any,
+    pos_label: Any,
     tolerance: float | None,
 ) -> tuple[tuple[Floats, Floats] | None, Any]:
     """Return scores of the positive label by both models, and that label; None without scores."""
     if tolerance is not None:
-        return given, positive
+        return given, pos_label
     columns = [*labels, *([] if truth is None else [truth])]
     known = {label for column in columns for label in factorize(column)[0]}
     known |= {label for side in sides for label in side.classes}
     classes = sorted(known, key=lambda label: (str(type(label)), label))
-    if positive is not None and positive not in known:
-        raise ValueError(f"positive={positive!r} is no label; the labels are {_few(known)}.")
-    label = classes[-1] if positive is None else positive
+    if pos_label is not None and pos_label not in known:
+        raise ValueError(f"pos_label={pos_label!r} is no label; the labels are {_few(known)}.")
+    label = classes[-1] if pos_label is None else pos_label
     if given is not None:
         if len(classes) > 2:
             raise ValueError(
@@ -530,7 +530,7 @@ def _of_truth(
     sides: tuple[ModelOutput, ModelOutput],
     compared: ComparedRows,
     labels: Labels,
-    positive: Any,
+    pos_label: Any,
     limits: RowLimits,
     tolerance: float | None,
 ) -> dict[str, Any]:
@@ -560,14 +560,14 @@ def _of_truth(
         within = compare_accuracy(*right, limits, metric="share within the tolerance")
         found["tests"] = (within, *quantity_tests(old, new, compared.truth, limits))
     else:
-        found |= _usefulness(sides, compared, positive, limits)
+        found |= _usefulness(sides, compared, pos_label, limits)
     return {**found, "p_value": found["tests"][0].p_value}
 
 
 def _usefulness(
     sides: tuple[ModelOutput, ModelOutput],
     compared: ComparedRows,
-    positive: Any,
+    pos_label: Any,
     limits: RowLimits,
 ) -> dict[str, Any]:
     """Measure how useful both classifiers are, and test the differences."""
@@ -576,7 +576,7 @@ def _usefulness(
     classes = _classes([compared.truth, *(side.labels for side in sides)])
     truth = _codes(compared.truth, classes)
     runs = tuple(
-        _as_predictions(side, truth, classes, scores, positive)
+        _as_predictions(side, truth, classes, scores, pos_label)
         for side, scores in zip(sides, compared.scores or (None, None), strict=True)
     )
     mean = partial(mean_limits, delta=limits.delta, clusters=limits.groups)
@@ -603,7 +603,7 @@ def _as_predictions(
     truth: NDArray[np.intp],
     classes: list[Any],
     scores: Floats | None,
-    positive: Any,
+    pos_label: Any,
 ) -> Predictions:
     """One model as one run of one pair."""
     codes = _codes(side.labels, classes)
@@ -613,24 +613,24 @@ def _as_predictions(
         table = np.zeros_like(shares)
         table[:, np.searchsorted(classes, side.classes)] = side.probabilities
     elif side.probabilities is None and scores is not None and len(classes) == 2:
-        of_positive = scores if classes[1] == positive else 1.0 - scores
+        of_positive = scores if classes[1] == pos_label else 1.0 - scores
         table = np.column_stack([1.0 - of_positive, of_positive])
     probabilities = None if table is None else table[np.newaxis, np.newaxis]
     return Predictions(truth, shares[np.newaxis, np.newaxis], probabilities)
 
 
 def _of_scores(
-    compared: ComparedRows, positive: Any, settings: dict[str, Any], limits: RowLimits
+    compared: ComparedRows, pos_label: Any, settings: dict[str, Any], limits: RowLimits
 ) -> dict[str, Any]:
     """Return the items of a comparison that need scores."""
     if compared.scores is None:
         if settings["top_k"] is not None:
             raise ValueError(f"top_k={settings['top_k']} requires scores of two classes.")
         return {"scores": None, "approvals": ()}
-    events = None if compared.truth is None else np.asarray(compared.truth == positive)
+    events = None if compared.truth is None else np.asarray(compared.truth == pos_label)
     decided = settings["threshold"], settings["approved"]
     return {
-        "scores": score_changes(compared.scores, str(positive), events, settings["top_k"]),
+        "scores": score_changes(compared.scores, str(pos_label), events, settings["top_k"]),
         "approvals": approvals(compared.scores, *decided, events, limits),
     }
 
@@ -642,7 +642,7 @@ def _transitions(labels: Labels, changed: Mask) -> tuple[Transition, ...]:
 
 
 def _shifts(
-    compared: ComparedRows, sides: tuple[ModelOutput, ModelOutput], positive: Any, reference: Any
+    compared: ComparedRows, sides: tuple[ModelOutput, ModelOutput], pos_label: Any, reference: Any
 ) -> tuple[StabilityIndex, ...]:
     """Compare columns, and the scores of models, with those of reference rows."""
     if reference is None:
@@ -653,7 +653,7 @@ def _shifts(
     if compared.scores is not None:
         for side, name, scores in zip(sides, ("old", "new"), compared.scores, strict=True):
             if side.model is not None:
-                others = _of_label(model_output(name, side.model, reference), positive)
+                others = _of_label(model_output(name, side.model, reference), pos_label)
                 found.append(column_shift(f"scores of the {name} model", scores, others))
     return tuple(found)
 
