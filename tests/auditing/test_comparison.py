@@ -11,8 +11,10 @@ from scipy import sparse, stats
 from sklearn import metrics
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.naive_bayes import GaussianNB
 
+from replearn import DecisionThresholdClassifier, IncumbentClassifier, ScoreReplicableClassifier
 from replearn.auditing import UpdateDisplay, compare, update_gates
 from replearn.auditing._stability_index import psi
 
@@ -53,6 +55,27 @@ def test_a_ratio_without_positive_flips_is_none_and_an_open_limit_null():
     assert better.flip_ratio.value == 0
     told = json.loads(better.to_json())
     assert told["flip_ratio"]["estimate"] == 0
+
+
+# -- decision thresholds ---------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "old",
+    [
+        DecisionThresholdClassifier(LogisticRegression(), threshold=0.2),
+        FixedThresholdClassifier(LogisticRegression(), threshold=0.2),
+        IncumbentClassifier(LogisticRegression(), threshold=0.2),
+        ScoreReplicableClassifier(threshold=0.2, n_blocks=3, shared_key="k"),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+def test_approvals_are_those_at_the_threshold_of_the_old_model(old):
+    old = old.fit(X[:600], Y[:600])
+    assert compare(old, NEW, ROWS).approvals[0].threshold_a == pytest.approx(0.2)
+    mirrored = compare(old, NEW, ROWS, pos_label=0).approvals[0]
+    assert mirrored.threshold_a == pytest.approx(0.8)
+    assert compare(old, NEW, ROWS, threshold=0.4).approvals[0].threshold_a == 0.4
+    assert compare(OLD, NEW, ROWS).approvals[0].threshold_a == 0.5
 
 
 # -- paired tests ----------------------------------------------------------------------------------

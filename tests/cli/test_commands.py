@@ -381,6 +381,24 @@ def test_certify_has_a_code_for_what_is_not_known(call, tmp_path):
     assert "not comparable, the runs differ in" in out.splitlines()[0]
 
 
+def test_a_column_that_was_left_out_before_may_be_dropped_again(call, shop, tmp_path):
+    lines = (shop / "a.csv").read_text().splitlines()
+    numbered = tmp_path / "numbered.csv"
+    numbered.write_text(
+        "\n".join(
+            f"{name},{line}"
+            for name, line in zip(["serial", *range(len(lines) - 1)], lines, strict=True)
+        )
+    )
+    out = tmp_path / "plain.replearn"
+    fit = ("fit", numbered, "--target", "churn", "--learner", "plain", "--drop", "serial")
+    assert call(*fit, "--out", out, "--quiet")[0] == 0
+    assert call(*fit, "--columns", out, "--out", tmp_path / "again.replearn", "--quiet")[0] == 0
+    code, _, err = call(*fit, "--drop", "seral", "--out", out)
+    assert code == 2
+    assert "Did you mean 'serial'?" in err
+
+
 def test_fit_with_an_incumbent_keeps_its_predictions(call, shop, tmp_path):
     out = tmp_path / "c.replearn"
     arguments = ("--target", "churn", "--key-file", shop / "key.txt")

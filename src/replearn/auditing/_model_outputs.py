@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from replearn.learners import fitted_threshold
 from replearn.tables import copy_rows, n_rows
 
 Floats = NDArray[np.float64]
@@ -36,6 +37,19 @@ class ModelOutput:
     def classes(self) -> list[Any]:
         """The labels that the probabilities are of."""
         return [] if self.probabilities is None else np.asarray(self.model.classes_).tolist()
+
+    @property
+    def threshold(self) -> float | None:
+        """Decision threshold on the probability of the second class; None where it is not known.
+
+        That of the model, of the newest model of a chain, or of scores that are averaged.
+        """
+        if self.probabilities is None:
+            return None
+        if hasattr(self.model, "error_curve_"):
+            return float(self.model.threshold_)
+        own = fitted_threshold(self.model)
+        return fitted_threshold(getattr(self.model, "estimator_", None)) if own is None else own
 
 
 def model_output(name: str, model: Any, X: Any) -> ModelOutput:

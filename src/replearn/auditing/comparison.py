@@ -303,6 +303,16 @@ def worst_first(groups: tuple[SubgroupFlips, ...]) -> list[SubgroupFlips]:
     return sorted(groups, key=lambda group: (-group.lower, -group.value))
 
 
+def _threshold(threshold: float | None, old: ModelOutput, pos_label: Any) -> float:
+    """Return the threshold on the probability of the positive label: given, or the old model's."""
+    if threshold is not None:
+        return check_fraction("threshold", threshold, zero=True)
+    found = old.threshold
+    if found is None:
+        return 0.5
+    return 1.0 - found if pos_label == old.classes[0] else found
+
+
 def _finite(value: Any) -> Any:
     """Replace infinite limits by None, which JSON knows."""
     if isinstance(value, dict):
@@ -323,7 +333,7 @@ def compare(  # noqa: PLR0913
     subgroups: Any = None,
     scores: Any = None,
     pos_label: Any = None,
-    threshold: float = 0.5,
+    threshold: float | None = None,
     approved: str = "above",
     top_k: int | None = None,
     tolerance: float | None = None,
@@ -354,8 +364,9 @@ def compare(  # noqa: PLR0913
         returns, where both have it and there are two classes.
     pos_label : label, default=None
         The positive label; None: the last in sorted order.
-    threshold : float, default=0.5
-        Decision threshold on the old scores, for approvals and swap sets.
+    threshold : float, default=None
+        Decision threshold on the old scores, for approvals and swap sets; None: that of the old
+        model, or 0.5 where it has none.
     approved : {"above", "below"}, default="above"
         Which side of the threshold is approved: "below" where scores are risks.
     top_k : int, default=None
@@ -411,7 +422,7 @@ def compare(  # noqa: PLR0913
     )
     settings = {
         "top_k": if_given(check_count, "top_k", top_k, most=n),
-        "threshold": check_fraction("threshold", threshold, zero=True),
+        "threshold": _threshold(threshold, sides[0], label),
         "approved": check_choice("approved", approved, SIDES),
     }
     single, double = subgroup_flips(

@@ -182,7 +182,9 @@ def split_columns(table: Table, options: SampleOptions) -> tuple[dict[str, str],
     named = (options.target, options.id, options.group_by, *options.drop, *options.time_columns)
     aside = [name for name in named if name is not None]
     for name in aside:
-        _check_column(name, table.columns, options.data)
+        # The columns of --columns are read and no others: what is dropped may not be among them.
+        if options.columns is None or name not in options.drop:
+            _check_column(name, table.columns, options.data)
     others = {n: kind for n, kind in table.columns.items() if n not in aside}
     ids = tuple(n for n, kind in others.items() if kind == ID)
     if len(ids) == len(others):

@@ -82,7 +82,9 @@ class CompareOptions(TableOptions):
     group_by: str | None = option(GROUP_BY_HELP, "COLUMN")
     target: str | None = option("the true labels, for tables (model files know theirs)", "COLUMN")
     positive: str | None = option("the positive label (default: the last in sorted order)", "LABEL")
-    score_threshold: float = number("scores from it on lie above (default: 0.5)", float, 0.5)
+    score_threshold: float | None = number(
+        "scores from it on lie above (default: the old model's, or 0.5)", float
+    )
     approved: str = option(
         "which side of the threshold is approved (default: above)", default="above", choices=SIDES
     )
