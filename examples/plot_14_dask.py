@@ -35,7 +35,7 @@ def learner():
 
 # %%
 # A cluster in this process, for the example; an address such as ``"tcp://host:8786"`` will do.
-with Client(n_workers=2, processes=False, dashboard_address=None) as client:
+with Client(n_workers=2, processes=False, dashboard_address=":0") as client:
     there = fit_files(learner(), place / "rows.parquet", "y", folder=place / "work", client=client)
 print(there.certificate_)
 
