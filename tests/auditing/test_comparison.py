@@ -57,6 +57,21 @@ def test_a_ratio_without_positive_flips_is_none_and_an_open_limit_null():
     assert told["flip_ratio"]["estimate"] == 0
 
 
+def test_limits_of_accuracy_and_mcnemars_test_agree():
+    """317 losses and 369 gains in 4,000 rows: p is .051, and limits by the normal law exclude 0."""
+    truth = np.zeros(4000, dtype=int)
+    old = np.r_[np.zeros(317), np.ones(369), np.zeros(3314)].astype(int)
+    new = np.r_[np.ones(317), np.zeros(3683)].astype(int)
+    found = compare(old, new, y=truth)
+    test = found.tests[0]
+    assert 0.05 < test.p_value < 0.06
+    assert test.difference.lower == 0.0
+    assert test.outcome == "no difference shown"
+    clearer = compare(old, np.r_[np.ones(300), np.zeros(3700)].astype(int), y=truth).tests[0]
+    assert clearer.p_value < 0.05
+    assert clearer.outcome == "better"
+
+
 # -- decision thresholds ---------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "old",

@@ -75,6 +75,8 @@ def compare_accuracy(
     if limits.groups is None:
         test = MCNEMAR
         p_value = mcnemar(int(np.count_nonzero(lost)), n_changed)
+        if p_value > limits.delta:  # limits and test must not contradict each other
+            difference = _with_zero(difference)
     difference = _clipped(difference)
     accuracies = float(right_a.mean()), float(right_b.mean())
     return PairedTest(metric, *accuracies, difference, p_value, test, True)
@@ -108,6 +110,10 @@ def _with_exact_limits(
         min(difference.lower, up.lower - down.upper),
         max(difference.upper, up.upper - down.lower),
     )
+
+
+def _with_zero(difference: Estimate) -> Estimate:
+    return Estimate(difference.value, min(difference.lower, 0.0), max(difference.upper, 0.0))
 
 
 def _clipped(difference: Estimate) -> Estimate:
