@@ -76,8 +76,9 @@ def test_no_noise_is_caught(runs):
 
 @pytest.mark.parametrize("runs", RUNS)
 def test_a_threshold_too_low_is_caught(runs):
-    # One lower is what OpenDP's own privacy map calls enough for this delta.
-    lower = 1 if runs == 100_000 else 3
+    # One lower is what OpenDP's own privacy map calls enough for this delta. Its noise takes no
+    # seed: with 2,000 runs and four lower the limit is seven standard deviations above the claim.
+    lower = 1 if runs == 100_000 else 4
     epsilon, delta = 1.0, 0.06
     level = release_threshold(epsilon, delta)
     one, two = ["a"] * 2, ["a", "c"]
