@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import re
-import shutil
 import sys
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -188,29 +187,6 @@ def test_displays_draw_and_give_their_numbers_back(result, display, columns):
 
 
 # -- in a browser --------------------------------------------------------------------------------
-
-SWITCHES = [
-    "--no-sandbox",
-    "--headless",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    where = shutil.which("chromium")
-    if where is None:
-        pytest.skip("no chromium on this machine: the report is not tested in a browser")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=where, args=SWITCHES)
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")

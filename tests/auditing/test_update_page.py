@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,6 @@ from replearn.auditing import compare, update_gates
 
 ROOT = Path(__file__).parents[2]
 EVIL = "</script><script>window.pwned=1</script><img src=x onerror='window.pwned=1'>"
-SWITCHES = ["--no-sandbox", "--headless", "--disable-gpu", "--no-first-run", "--disable-sync"]
 OPEN_ALL = "for (const d of document.querySelectorAll('details')) d.open = true"
 
 
@@ -112,18 +110,6 @@ def test_models_that_agree():
 
 
 # -- in a browser ----------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser():
-    where = shutil.which("chromium")
-    if where is None:
-        pytest.skip("no chromium on this machine: the page is not tested in a browser")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=where, args=SWITCHES)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture
