@@ -59,6 +59,12 @@ AUDIT = [
         f"{TIME}::test_limits_are_exact_for_the_models_that_were_trained",
     ),
     _m(
+        "audit: more accuracy than shuffled is drift",
+        "replearn.auditing._time.TimeResult.accuracy_p_value",
+        change("accuracies <= accuracies[0]", "accuracies >= accuracies[0]"),
+        "tests/auditing/test_checks.py::test_rpl018_less_accurate_in_time_order",
+    ),
+    _m(
         "audit: fewer changes than shuffled are drift",
         "replearn.auditing._time.TimeResult.p_value",
         change("A >= B", "A <= B"),

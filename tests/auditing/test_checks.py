@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -281,6 +281,24 @@ def test_rpl016_retraining_in_time_order_changes_more():
     assert status(mixed, "RPL016") == "passed"
     unknown = audit({"bayes": GaussianNB()}, X, y, **options)
     assert status(unknown, "RPL016") == "not applicable"
+
+
+def test_rpl018_less_accurate_in_time_order():
+    rng = np.random.default_rng(0)
+    time = np.arange(900)
+    X = rng.normal(size=(900, 2))
+    turned = np.where(time < 600, 1, -1)  # the last third is of another kind
+    y = (X[:, 0] * turned + 0.3 * rng.normal(size=900) > 0).astype(int)
+    options = {"n_pairs": 2, "n_jobs": 1, "sources": False, "verbose": -1}
+    in_order = audit({"bayes": GaussianNB()}, X, y, time=time, **options)
+    assert status(in_order, "RPL018") == "found"
+    assert "with the rows shuffled (never less than" in words(in_order, "RPL018")
+    mixed = audit({"bayes": GaussianNB()}, X, y, time=rng.permutation(900), **options)
+    assert status(mixed, "RPL018") == "passed"
+    unknown = audit({"bayes": GaussianNB()}, X, y, **options)
+    assert status(unknown, "RPL018") == "not applicable"
+    quantity = audit(Ridge(), X, X[:, 0], time=time, tolerance=0.1, **options)
+    assert status(quantity, "RPL018") == "not applicable"
 
 
 def test_rpl017_the_explanation_changes():

@@ -423,7 +423,7 @@ def _in_time_order(result: Measurement) -> TimeRecord | None:
         p_value=found.p_value,
         accuracy=None if right is None else float(right[0]),
         shuffled_accuracy=None if right is None else float(right[1:].mean()),
-        accuracy_p_value=None if right is None else float((right <= right[0]).mean()),
+        accuracy_p_value=found.accuracy_p_value,
         retrainings=tuple(_retrainings(found, result.delta)),
     )
 

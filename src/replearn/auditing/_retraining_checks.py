@@ -80,7 +80,8 @@ def _not_due_to_data(result: Measurement) -> Iterable[str]:
     remedy="Part of the changes is due to new data of another kind: look at which columns drift, "
     "and expect more changes than pairs of shuffled samples show. Stable predictions are then not "
     "the same as right ones.",
-    not_proved="A small drift may stay unseen, and one that changes no predictions does.",
+    not_proved="A small drift may stay unseen, and one that changes no predictions does (RPL018 "
+    "looks at accuracy).",
 )
 def _drift(result: Measurement) -> Iterable[str]:
     found = result.in_time_order
@@ -126,4 +127,35 @@ def _explanation_changes(result: Measurement) -> Iterable[str]:
         yield f"{name}: coefficients that change their sign, and in how many pairs: {listed}."
 
 
-OF_RETRAINING: tuple[Check, ...] = (_not_due_to_data, _drift, _explanation_changes)
+@check(
+    "RPL018",
+    "less accurate in time order",
+    "issue",
+    remedy="The period after the training is of another kind: retrain more often, leave old rows "
+    "out, and judge models on rows that are later than those they learned from.",
+    not_proved="A small drift may stay unseen.",
+)
+def _loses_accuracy(result: Measurement) -> Iterable[str]:
+    found = result.in_time_order
+    if found is None:
+        raise NotApplicable("The time of the rows was not given.")
+    accuracies = found.accuracies
+    p_value = found.accuracy_p_value
+    if accuracies is None or p_value is None:
+        raise NotApplicable("A quantity is predicted, which has no accuracy.")
+    # exact: if the order of the rows has no meaning, the smallest of equally likely results
+    if found.n_shuffles >= N_SHUFFLES and p_value <= 1 / (1 + N_SHUFFLES):
+        yield (
+            f"{result.contenders[0].name}: the period after the training is predicted with an "
+            f"accuracy of {percent(accuracies[0], 1)}, {percent(accuracies[1:].mean(), 1)} with "
+            f"the rows shuffled (never less than {percent(accuracies[1:].min(), 1)} in "
+            f"{found.n_shuffles} shuffles)."
+        )
+
+
+OF_RETRAINING: tuple[Check, ...] = (
+    _not_due_to_data,
+    _drift,
+    _explanation_changes,
+    _loses_accuracy,
+)

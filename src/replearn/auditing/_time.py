@@ -184,6 +184,12 @@ class TimeResult:
         shares = self.right.sum(axis=1) / self.n_test.sum()
         return None if np.isnan(shares).any() else np.asarray(shares)
 
+    @property
+    def accuracy_p_value(self) -> float | None:
+        """Chance of so little accuracy or less if the order of the rows had no meaning; exact."""
+        accuracies = self.accuracies
+        return None if accuracies is None else float((accuracies <= accuracies[0]).mean())
+
     def in_time(self, delta: float) -> Estimate:
         """Share of changed predictions in time order.
 
