@@ -333,10 +333,10 @@ def _groups_ignored(result: Measurement) -> Iterable[str]:
     "RPL009",
     "the order of the file matters",
     "issue",
-    remedy="The audit shuffles the rows, so it does not see drift: retrain on rows of one period "
-    "and compare the models with compare().",
-    command="The audit shuffles the rows, so it does not see drift: replearn fit on rows of one "
-    "period and of the next, then replearn compare.",
+    remedy="Pairs are drawn from shuffled rows and do not show drift: audit(..., time=) retrains "
+    "in time order as well.",
+    command="Pairs are drawn from shuffled rows and do not show drift: --time-column COLUMN "
+    "retrains in time order as well.",
     not_proved="Slow drift in few columns, or in their relation to the label, may stay unseen.",
 )
 def _order_of_the_file(result: Measurement) -> Iterable[str]:
