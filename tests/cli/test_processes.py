@@ -209,7 +209,8 @@ def test_every_command_as_text(shop, home, tmp_path):
 @pytest.mark.statistical
 def test_the_demo_in_a_process(tmp_path):
     report = tmp_path / "report.html"
-    done = replearn("demo", "--report", report, "--picture", tmp_path / "p.svg", cwd=tmp_path)
+    options = ("--details", "--report", report, "--picture", tmp_path / "p.svg")
+    done = replearn("demo", *options, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert str(report) in done.stdout
     assert report.read_text().lstrip().lower().startswith("<!doctype html")
