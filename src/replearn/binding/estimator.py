@@ -33,7 +33,7 @@ from replearn.binding.surroundings import batch_condition, files_read, takes_fun
 from replearn.compat import cloudpickle
 from replearn.execution import (
     Block,
-    fit_blocks,
+    fit_functions,
     fit_one_block,
     keyed_seeds,
     no_autologging,
@@ -237,10 +237,12 @@ def _sentence(name: str, where: str) -> str:
 
 
 def _fit_again(base: Any, X: Any, codes: NDArray[np.intp], key: SharedKey) -> Any:
-    with warnings.catch_warnings():
+    seeds = keyed_seeds(random_state_names(base), key)
+    block = Block(X, codes, seeds, "a block that is fitted again", faster=fit_functions(base))
+    with warnings.catch_warnings(), one_thread(), no_autologging():
         warnings.simplefilter("ignore")  # the first fit has said all this, and checked parameters
         with config_context(skip_parameter_validation=True):
-            return fit_blocks(base, X, codes, [np.arange(len(codes))], [key])[0]
+            return fit_one_block(base, block)
 
 
 def _same_model(one: Any, two: Any, probes: Any) -> bool:
