@@ -75,7 +75,7 @@ def cut_flips(
             rho=rho, gamma=gamma, alpha=alpha, direction=">", classes=[0, 1], shared_key=key
         )
         fit_quietly(model, rng.random((n, 1)), rng.integers(0, 2, n))
-        return max(0.0, model.threshold_)
+        return max(0.0, model.cut_)
 
     both = fitted_pairs(bench, fit, pairs, "cuts", n, repr(alpha), repr(rho))
     return [float(abs(one - two) > gamma) for one, two in both]

@@ -72,7 +72,7 @@ def rule_facts(model: Any, new: Any) -> Facts:
 
 def threshold_facts(model: Any, new: Any) -> Facts:
     level = close(model.level_)
-    return {"cut": model.threshold_, "level": level, **rule_facts(model, new)}
+    return {"cut": model.cut_, "level": level, **rule_facts(model, new)}
 
 
 def semi_facts(model: Any, new: Any) -> Facts:
@@ -104,8 +104,8 @@ def few_bits_facts(model: Any, new: Any) -> Facts:
         "answers": model.predict(new),
         "labels": model.classes_,
         "votes": np.rint(model.vote_share(new) * len(model.estimators_)).astype(np.int64),
-        "threshold": model.threshold_,
-        "all thresholds": model.thresholds_,
+        "threshold": model.keyed_threshold_,
+        "all thresholds": (model.keyed_thresholds_ * 2**30).astype(np.int64),
         "errors": model.errors_,
         "bits": sorted(model.random_bits_.items()),
         **certificate_facts(model.certificate_),

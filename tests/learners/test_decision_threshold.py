@@ -26,7 +26,9 @@ from replearn import (
     save,
 )
 from replearn.auditing._contenders import Setting, make_contenders
+from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import BlockEnsemble, plain_loop
+from replearn.learners import ReplicableThresholdClassifier
 from replearn.learners.decision_threshold import (
     check_block_thresholds,
     fitted_threshold,
@@ -347,6 +349,16 @@ def test_the_threshold_in_force():
     ):
         found = fitted_threshold(model.fit(frame, LABELS[TRAIN]))
         assert found == (expected if expected is None else pytest.approx(expected))
+
+
+def test_the_threshold_in_force_of_estimators_of_the_library():
+    score = ScoreReplicableClassifier(GaussianNB(), threshold=0.2, shared_key="k")
+    for estimator in (score, IncumbentClassifier(GaussianNB(), threshold=0.2)):
+        assert fitted_threshold(estimator.fit(X[TRAIN], Y[TRAIN])) == 0.2
+    cut = ReplicableThresholdClassifier(feature=0, shared_key="k")
+    with pytest.warns(NotCertifiedWarning):
+        cut.fit(X[TRAIN], Y[TRAIN])
+    assert fitted_threshold(cut) is None  # its cut is a value of a feature
 
 
 def test_the_threshold_in_force_of_a_tuned_classifier():

@@ -48,9 +48,11 @@ def test_the_model_is_the_vote_against_one_threshold():
     X, y = _draw(3000, 0)
     model = FiniteRandomnessClassifier(GaussianNB(), n_blocks=15, shared_key="k").fit(X, y)
     votes = sum(block.predict(X) for block in model.estimators_)
-    np.testing.assert_array_equal(model.predict(X), (votes / 15 > model.threshold_).astype(int))
+    np.testing.assert_array_equal(
+        model.predict(X), (votes / 15 > model.keyed_threshold_).astype(int)
+    )
     np.testing.assert_allclose(model.vote_share(X), votes / 15)
-    assert model.threshold_ * 2**30 in model.thresholds_
+    assert model.keyed_threshold_ in model.keyed_thresholds_
     assert model.score(X, y) > 0.75
 
 

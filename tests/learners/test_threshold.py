@@ -30,10 +30,10 @@ def test_rule_threshold_and_hypothesis_say_the_same():
     X, y = _draw(5000, 0)
     frame = pd.DataFrame({"id": np.arange(5000.0), "age": X[:, 0]})
     model = ReplicableThresholdClassifier(feature="age", sharpness=2000.0).fit(frame, y)
-    assert model.rule() == f"yes if age > {model.threshold_:g}, else no"
-    expected = np.where(frame["age"] > model.threshold_, "yes", "no")
+    assert model.rule() == f"yes if age > {model.cut_:g}, else no"
+    expected = np.where(frame["age"] > model.cut_, "yes", "no")
     np.testing.assert_array_equal(model.predict(frame), expected)
-    assert abs(model.threshold_ - 60) <= 1
+    assert abs(model.cut_ - 60) <= 1
     assert model.score(frame, y) > 0.87
 
 
@@ -54,7 +54,7 @@ def test_row_order_does_not_matter_and_the_key_does():
     order = np.random.default_rng(0).permutation(3000)
     one, two = clone(model).fit(X, y), clone(model).fit(X[order], y[order])
     assert one.hypothesis_ == two.hypothesis_
-    keys = {clone(model).set_params(shared_key=k).fit(X, y).threshold_ for k in range(20)}
+    keys = {clone(model).set_params(shared_key=k).fit(X, y).cut_ for k in range(20)}
     assert len(keys) > 3
 
 

@@ -188,7 +188,14 @@ def test_what_was_fitted_comes_back(models, folder, name):
     assert after.certificate_ == before.certificate_
     assert describe(path).certificate == before.certificate_
     assert set(vars(after)) == set(vars(before))
-    for item in ("best_params_", "random_bits_", "selected_name_", "threshold_", "limit_"):
+    for item in (
+        "best_params_",
+        "random_bits_",
+        "selected_name_",
+        "keyed_threshold_",
+        "cut_",
+        "limit_",
+    ):
         assert getattr(after, item, None) == getattr(before, item, None)
     again = folder / "again"
     save(after, again)  # what was loaded can be saved

@@ -40,16 +40,8 @@ class ModelOutput:
 
     @property
     def threshold(self) -> float | None:
-        """Decision threshold on the probability of the second class; None where it is not known.
-
-        That of the model, of the newest model of a chain, or of scores that are averaged.
-        """
-        if self.probabilities is None:
-            return None
-        if hasattr(self.model, "error_curve_"):
-            return float(self.model.threshold_)
-        own = fitted_threshold(self.model)
-        return fitted_threshold(getattr(self.model, "estimator_", None)) if own is None else own
+        """Decision threshold on the probability of the second class; None where it is not known."""
+        return None if self.probabilities is None else fitted_threshold(self.model)
 
 
 def model_output(name: str, model: Any, X: Any) -> ModelOutput:

@@ -392,7 +392,7 @@ def _run(job: Job, sample: Sample, in_use: Any) -> tuple[dict[str, Any], Any]:
     if job.explained:
         outcome["importances"] = column_importances(model, job.points, job.key)
         outcome["coefficients"] = coefficients_of(model, job.points)
-    threshold = fitted_threshold(model) or getattr(model, "threshold_", None)
+    threshold = fitted_threshold(model)
     found = {**outcome, "seconds": seconds, "threshold": threshold, **_certificate_of(model)}
     return found, model
 

@@ -325,6 +325,9 @@ class DecisionThresholdClassifier(FittedState, MetaEstimatorMixin, ClassifierMix
         X = check_features(self, X, reset=False)
         return np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
 
+    def _decision_threshold(self) -> float:
+        return float(self.threshold_)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "threshold_")
 
@@ -445,12 +448,13 @@ def check_block_thresholds(thresholds: Any, n_models: int) -> Floats | None:
 def fitted_threshold(model: Any) -> float | None:
     """Return the decision threshold in force of a fitted classifier, as a probability.
 
-    That of `DecisionThresholdClassifier`, ``FixedThresholdClassifier`` and
-    ``TunedThresholdClassifierCV``, for ``classes_[1]``; None for others, and where the threshold is
-    on another scale than a probability.
+    That of ``FixedThresholdClassifier``, ``TunedThresholdClassifierCV`` and of estimators of this
+    library, for ``classes_[1]``; None for others, and where the threshold is on another scale than
+    a probability.
     """
-    if isinstance(model, DecisionThresholdClassifier):
-        return float(model.threshold_)
+    if hasattr(model, "_decision_threshold"):
+        threshold: float | None = model._decision_threshold()
+        return threshold
     if not isinstance(model, FixedThresholdClassifier | TunedThresholdClassifierCV):
         return None
     if model.response_method == "decision_function" or not hasattr(model, "predict_proba"):

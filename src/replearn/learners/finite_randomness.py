@@ -81,10 +81,10 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         Number of shared random bits by purpose.
     n_random_bits_ : int
         Their sum. It depends on R, T and the base estimator, not on the data or the domain.
-    threshold_ : float
+    keyed_threshold_ : float
         The chosen threshold on the vote share.
-    thresholds_ : ndarray of int
-        All thresholds, in units of 2**-30.
+    keyed_thresholds_ : ndarray of float
+        All of them, multiples of 2**-30.
     errors_ : ndarray
         Errors of the candidates on the rows held out.
     estimators_ : list of classifier
@@ -114,7 +114,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
     {'thresholds': 120, 'choice': 208, 'partition': 128, 'seeds': 512}
     """
 
-    _private_state: ClassVar[tuple[str, ...]] = ("_ensemble", "_units")
+    _private_state: ClassVar[tuple[str, ...]] = ("_ensemble",)
     _derived_state: ClassVar[tuple[str, ...]] = ("_ensemble",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
@@ -197,16 +197,16 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
             self._ensemble = self._make_ensemble()
 
             # theorem: finite-randomness (a few thresholds, one of them chosen replicably)
-            self.thresholds_ = shared_thresholds(key, params.n_candidates)
+            units = shared_thresholds(key, params.n_candidates)
             votes = self._ensemble.vote_counts(take_rows(X, test), n_jobs=self.n_jobs)[:, 0]
-            predictions = above(votes, self.thresholds_[:, np.newaxis], params.n_blocks)
+            predictions = above(votes, units[:, np.newaxis], params.n_blocks)
             self.errors_ = (predictions != (codes[test] == 1)).mean(axis=1)
             t = math.log(params.n_candidates / params.beta) / params.alpha
             chosen, _ = choose_by_errors(
                 self.errors_, np.arange(params.n_candidates), sharpness=t, key=key
             )
-            self._units = int(self.thresholds_[chosen])
-            self.threshold_ = self._units / 2**THRESHOLD_BITS
+            self.keyed_thresholds_ = units / 2**THRESHOLD_BITS
+            self.keyed_threshold_ = float(self.keyed_thresholds_[chosen])
             self.random_bits_ = count_bits(base, params.n_candidates, params.n_blocks)
             self.n_random_bits_ = sum(self.random_bits_.values())
             self.certificate_ = certify_choice(
@@ -240,7 +240,8 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
             Labels.
         """
         votes = self._votes(X)
-        codes = above(votes, np.int64(self._units), self._ensemble.n_blocks).astype(np.intp)
+        units = np.int64(self.keyed_threshold_ * 2**THRESHOLD_BITS)  # exact: a multiple of 2**-30
+        codes = above(votes, units, self._ensemble.n_blocks).astype(np.intp)
         return self.classes_[np.minimum(codes, len(self.classes_) - 1)]
 
     def vote_share(self, X: Any) -> NDArray[np.float64]:
@@ -263,6 +264,10 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
 
     def _derive(self, key: SharedKey) -> None:
         check_n_models(self.estimators_, self.certificate_.inputs["n_blocks"], 1)
+        if not 0.0 <= self.keyed_threshold_ < 1.0:
+            raise ValueError(
+                f"keyed_threshold_={self.keyed_threshold_!r} of the file must be in [0, 1)."
+            )
         self._ensemble = self._make_ensemble()
 
     def _votes(self, X: Any) -> NDArray[np.int32]:

@@ -349,6 +349,9 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
     def _budget(self) -> Budget:
         return Budget(self.max_changes, self.max_negative_flips, self.keep_rate)
 
+    def _decision_threshold(self) -> float | None:
+        return fitted_threshold(self.estimator_)
+
     def _threshold_in_force(self, previous: Chain | None) -> float:
         """Return the decision threshold: the parameter, the estimator's, or the incumbent's."""
         if score_kind(self.estimator_) != "predict_proba" or len(self.classes_) != 2:

@@ -401,6 +401,9 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             self.n_jobs,
         )
 
+    def _decision_threshold(self) -> float:
+        return float(self.threshold_)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
 

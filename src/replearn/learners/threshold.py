@@ -56,8 +56,8 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
     ----------
     hypothesis_ : Hypothesis
         The rule, a frozen value.
-    threshold_ : float
-        The cut: a value of the sample, or -inf.
+    cut_ : float
+        The value above which the class changes: a value of the sample, or -inf.
     level_ : float
         The shared level that it was rounded from.
     certificate_ : Certificate
@@ -136,8 +136,8 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
                 t = level_scale(len(y), **self._targets(), n_directions=n_directions)
             # theorem: thresholds-proper (a level drawn by errors, the cut nearest to it)
             cuts = cuts_of_sample(X[:, feature], y)
-            self.level_, self.threshold_, direction = draw_cut(cuts, t, params.direction, key)
-            self.hypothesis_ = threshold_rule(feature, self.threshold_, direction)
+            self.level_, self.cut_, direction = draw_cut(cuts, t, params.direction, key)
+            self.hypothesis_ = threshold_rule(feature, self.cut_, direction)
             shared = {"sharpness": float(t), "n_directions": n_directions, "feature": feature}
             self._certify("thresholds", X, y, bind(params.direction), **shared)
         warn_if_not_certified(self.certificate_)
