@@ -435,7 +435,7 @@ def test_a_model_is_retrained_every_month(call, shop, tmp_path):
     code, out, _ = call("history", june)
     assert code == 0
     assert "max_changes 0.02" in out
-    assert "1 retrainings, 2 models in the chain" in out
+    assert "retrainings: 1; models in the chain: 2" in out
     history = json.loads(call("history", june, "--json")[1])["history"]
     assert history[-1] == retraining
     rows = rows_of(call("predict", june, shop / "new.csv", "--changes", "--quiet")[1])

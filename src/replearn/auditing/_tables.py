@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from replearn.auditing import _words
+from replearn.auditing._contenders import NOTHING
 from replearn.auditing._judgement import Judgement
 from replearn.auditing._records import (
     CertificateRecord,
@@ -38,6 +39,9 @@ def overview(judgement: Judgement) -> Lines:
                 _words.verdict(judged),
             )
         )
+    none = judgement.no_model
+    if none is not None:
+        lines.append((f"always {none.label!r}", NOTHING, percent(0, 1), none.score(score), ""))
     return lines
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from replearn.auditing._statistics import Estimate
+from replearn.auditing._statistics import Estimate, percent
 
 Floats = NDArray[np.float64]
 Mean = Callable[..., Estimate]
@@ -289,6 +289,12 @@ class NoModel:
     auc: float
     brier: float
     log_loss: float
+
+    def score(self, name: str) -> str:
+        """Write one of its scores: "accuracy", "balanced accuracy" or "AUC"."""
+        if name == "AUC":
+            return f"{self.auc:.3f}"
+        return percent(self.accuracy if name == "accuracy" else self.balanced_accuracy, 1)
 
 
 def no_model(truth: NDArray[np.intp], labels: tuple[Any, ...]) -> NoModel:

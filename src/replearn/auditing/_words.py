@@ -123,12 +123,13 @@ def risk(judgement: Judgement) -> str:
     found = judgement.risk
     if found is None:
         return ""
-    rule = f" ({found.rule})" if found.rule else ""
+    threshold = f"{found.threshold:.3g}"
+    rule = f" ({found.rule})" if found.rule not in ("", threshold) else ""
     precision = "never predicted" if found.precision is None else found.precision.percent(0)
     return (
         f"{percent(found.observed, 1)} of the test rows are {found.event!r}, the estimated risk is "
         f"{percent(found.estimated, 1)} on average. AUC {found.auc.number()}. At threshold "
-        f"{found.threshold:.3g}{rule}: recall {found.recall.percent(0)}, precision {precision}. "
+        f"{threshold}{rule}: recall {found.recall.percent(0)}, precision {precision}. "
         f"Retraining moves the estimated risk by {100 * found.change:.1f} points on average, by "
         f"{100 * found.change_p99:.1f} for 1 row in 100."
     )
@@ -156,22 +157,36 @@ def caution(judgement: Judgement) -> str:
     useful = first.usefulness
     if none is None or isinstance(useful, RegressionUsefulness) or not first.usable:
         return ""
-    if useful.ranks:
-        return ""
     if judgement.risk is not None:
         return (
-            f"Caution: {first.name} is not shown to rank rows better than chance: AUC "
-            f"{judgement.risk.auc.number()}."
+            ""
+            if useful.ranks
+            else (
+                f"Caution: {first.name} is not shown to rank rows better than chance: AUC "
+                f"{judgement.risk.auc.number()}."
+            )
         )
-    if useful.accuracy.lower > none.accuracy:
+    # Probabilities that rank rows are worth something: then only a loss of accuracy is said.
+    shown = useful.accuracy.value if useful.ranks else useful.accuracy.lower
+    if shown > none.accuracy:
         return ""
     if useful.balanced_accuracy.lower > none.balanced_accuracy + CLEARLY_BETTER:
         return ""
-    return (
-        f"Caution: {first.name} itself is hardly better than always predicting {none.label!r}: "
+    scores = (
         f"accuracy {percent(useful.accuracy.value, 1)} against {percent(none.accuracy, 1)}, "
         f"balanced accuracy {percent(useful.balanced_accuracy.value, 1)} against "
-        f"{percent(none.balanced_accuracy, 1)}."
+        f"{percent(none.balanced_accuracy, 1)}"
+    )
+    remedy = ""
+    if useful.ranks:
+        assert useful.auc is not None, "it ranks rows"
+        remedy = (
+            f" Its probabilities rank rows (AUC {useful.auc.number()}): choose another decision "
+            "threshold, for example threshold='prevalence'."
+        )
+    return (
+        f"Caution: {first.name} itself is hardly better than always predicting {none.label!r}: "
+        f"{scores}.{remedy}"
     )
 
 

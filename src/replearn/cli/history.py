@@ -40,7 +40,8 @@ def run(options: HistoryOptions) -> int:
         put_json({"model": options.model, "retrainings": model.n_retrainings_, "history": history})
         return DONE
     put(history_table(history))
-    put(f"{model.n_retrainings_} retrainings, {1 + len(model.chain_.recent)} models in the chain")
+    n_models = 1 + len(model.chain_.recent)
+    put(f"retrainings: {model.n_retrainings_}; models in the chain: {n_models}")
     return DONE
 
 
