@@ -13,6 +13,7 @@ HOSTILE = (
     *("skops", "threadpoolctl"),
 )
 COMMAND = "import sys; from replearn.cli import main; sys.exit(main())"
+BASELINE = ("--contenders", "baseline", "--no-sources")
 RUN = "open({marker!r}, 'a').write(__name__ + '\\n')\n"
 
 OWN_CLASS = """
@@ -33,7 +34,7 @@ class Own(ClassifierMixin, BaseEstimator):
 if __name__ == "__main__":
     X, y = make_classification(600, random_state=0)
     PointwiseReplicableClassifier(Own(), n_blocks=8, rho=0.5).fit(X, y)
-    audit(Own(), X, y, n_pairs=4, n_jobs=2)
+    audit(Own(), X, y, n_pairs=4, n_jobs=2, contenders=["baseline"], sources=False)
 """
 
 
@@ -75,7 +76,7 @@ def run(script, folder, *arguments):
 
 def test_the_commands_run_no_file_of_the_folder(folder, hostile):
     table = ("good.csv", "--target", "label")
-    run(COMMAND, folder, "audit", *table, "--quick", "--jobs", "2")
+    run(COMMAND, folder, "audit", *table, *BASELINE, "--pairs", "4", "--jobs", "2")
     run(COMMAND, folder, "key", "new", "--out", "key.txt")
     run(COMMAND, folder, "fit", *table, "--key-file", "key.txt", "--out", "m", "--jobs", "2")
     run(COMMAND, folder, "predict", "m", "good.csv", "--key-file", "key.txt")
@@ -94,12 +95,15 @@ def test_the_files_would_run_if_python_looked_there(folder, hostile):
 
 
 OWN_MODULE = """
+import os
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from helper_of_own_model import threshold
 
 class Own(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
+        with open("processes.txt", "a") as file:
+            file.write(f"{os.getpid()}\\n")
         self.classes_ = np.unique(y)
         return self
 
@@ -120,7 +124,8 @@ def own_module(folder):
 
 def test_a_model_of_the_folder_is_run_when_asked_for_in_workers_too(folder, own_module):
     model = ("good.csv", "--target", "label", "--model", "own_model:Own", "--jobs", "2")
-    run(COMMAND, folder, "audit", *model, "--pairs", "6")
+    run(COMMAND, folder, "audit", *model, *BASELINE, "--pairs", "4")
+    assert len(set((folder / "processes.txt").read_text().split())) > 1
     run(COMMAND, folder, "key", "new", "--out", "key.txt")
     run(COMMAND, folder, "fit", *model, "--key-file", "key.txt", "--out", "m", "--rho", "0.5")
     assert not own_module.exists()
@@ -131,7 +136,7 @@ import numpy as np
 from own_model import Own
 from replearn import audit
 X = np.random.default_rng(0).normal(size=(400, 3))
-audit(Own(), X, X[:, 0] > 0, n_pairs=4, n_jobs=2)
+audit(Own(), X, X[:, 0] > 0, n_pairs=4, n_jobs=2, contenders=["baseline"], sources=False)
 """
 
 
