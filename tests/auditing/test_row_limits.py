@@ -5,8 +5,7 @@ import pytest
 from scipy import stats
 
 from replearn.auditing._row_limits import RowLimits, clustered_share, group_totals
-
-FALSE_ALARM = 1e-8
+from tests.factories import limit
 
 
 def test_shares_without_groups_are_clopper_and_pearson():
@@ -95,7 +94,7 @@ def beta_groups(a, b, n_groups):
 def test_limits_over_groups_miss_at_most_as_often_as_they_say(draw, truth):
     """Student's limits are approximate: 7 % are allowed for 5 %."""
     runs = 400
-    allowed = stats.binom.isf(FALSE_ALARM, runs, 0.07)
+    allowed = limit(runs, 0.07)
     assert missed(np.random.default_rng(7), draw, truth, runs) <= allowed
 
 
@@ -110,7 +109,7 @@ def test_limits_that_ignore_groups_miss_far_more_often():
         rows = np.arange(int(sizes.sum())) < totals.sum()
         found = RowLimits(0.05).share(rows)
         count += not found.lower <= 0.3 <= found.upper
-    assert count > stats.binom.isf(FALSE_ALARM, runs, 0.07)
+    assert count > limit(runs, 0.07)
 
 
 def test_totals_of_groups_that_occur():

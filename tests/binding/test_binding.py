@@ -45,6 +45,7 @@ from replearn.learners import (
     ReplicableThresholdClassifier,
     SemiReplicableClassifier,
 )
+from tests.factories import Holder, Unreadable
 
 N = 3000
 
@@ -372,23 +373,11 @@ def test_globals_of_functions_are_bound(monkeypatch):
 
 
 def test_what_cannot_be_read_makes_the_answer_unknown():
-    class Holder(GaussianNB):
-        def __init__(self, source=None):
-            super().__init__()
-            self.source = source
-
-    class Source:
-        def __deepcopy__(self, memo):
-            return self
-
-        def __reduce_ex__(self, protocol):
-            raise TypeError("no state")
-
     X, y = table(0)
-    model = fitted(X, y, Holder(Source()))
+    model = fitted(X, y, Holder(Unreadable()))
     comparison = model.certificate_.comparable(model.certificate_)
     assert comparison.comparable == "unknown"
-    assert "Source, whose state cannot be read" in str(comparison)
+    assert "Unreadable, whose state cannot be read" in str(comparison)
 
 
 SCRIPT = """

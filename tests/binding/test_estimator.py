@@ -19,6 +19,7 @@ from replearn.binding.estimator import SWITCH, blocks_to_check, may_have_state
 from replearn.binding.surroundings import files_read
 from replearn.execution.fitting import fit_one_block
 from replearn.randomness import SharedKey
+from tests.factories import Holder, Unreadable
 
 
 def fitted(base, **settings):
@@ -133,19 +134,7 @@ def test_a_learner_without_state_is_sent_once(salted, monkeypatch):
 def test_what_cannot_be_sent_is_not_known(monkeypatch):
     monkeypatch.setenv(SWITCH, "")
 
-    class Holder(GaussianNB):
-        def __init__(self, source=None):
-            super().__init__()
-            self.source = source
-
-    class Source:
-        def __deepcopy__(self, memo):
-            return self
-
-        def __reduce_ex__(self, protocol):
-            raise TypeError("no state")
-
-    assert fitted(Holder(Source())).certificate_.certified
+    assert fitted(Holder(Unreadable())).certificate_.certified
 
 
 def test_learners_of_scikit_learn_stay_in_this_process():

@@ -2,13 +2,11 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from replearn.bounds import MembershipLaw, membership_flip_bound
 from replearn.heavy import find_heavy_hitters, find_one_heavy_hitter
 from replearn.randomness import SharedKey
-
-FALSE_ALARM = 1e-8
+from tests.factories import limit
 
 
 def draw(rng, masses, n):
@@ -58,7 +56,7 @@ def test_pointwise_flips_stay_below_the_certificate_at_the_peak(law):
         )
         flips += a != b
     bound = membership_flip_bound(n, single)
-    assert flips <= binom.isf(FALSE_ALARM, n_pairs, bound)
+    assert flips <= limit(n_pairs, bound)
     assert flips > 0
 
 
@@ -87,7 +85,7 @@ def test_what_the_promise_rests_on(broken):
                 level = law.probabilities(counts, n)
                 member.append(bool((u < level)[values == 0][0]))
         flips += member[0] != member[1]
-    assert flips > binom.isf(FALSE_ALARM, n_pairs, bound)
+    assert flips > limit(n_pairs, bound)
 
 
 def test_completeness_and_soundness_of_the_certificate():
@@ -105,8 +103,8 @@ def test_completeness_and_soundness_of_the_certificate():
         member = found.contains(places)
         missed += not member[: len(heavies)].all()
         wrong += member[len(heavies) :].any()
-    assert missed <= binom.isf(FALSE_ALARM, n_runs, 0.1)
-    assert wrong <= binom.isf(FALSE_ALARM, n_runs, 0.1)
+    assert missed <= limit(n_runs, 0.1)
+    assert wrong <= limit(n_runs, 0.1)
 
 
 def test_one_atom_of_mass_one_and_no_atom_at_all():

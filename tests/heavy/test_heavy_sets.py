@@ -8,8 +8,7 @@ from replearn.bounds.completeness import false_members_below, found_from
 from replearn.bounds.heavy_sets import SetLaw, set_flip_bound, smallest_sample_set
 from replearn.heavy import find_heavy_hitters
 from replearn.randomness import SharedKey
-
-FALSE_ALARM = 1e-8
+from tests.factories import limit
 
 
 def exact_flip(n, law, mass):
@@ -75,7 +74,7 @@ def test_whole_sets_agree(masses):
             found = find_heavy_hitters(X, nu, key=SharedKey(pair), notion="replicable")
             sets.append({float(v[0]) for v in found.values})
         different += sets[0] != sets[1]
-    assert different <= binom.isf(FALSE_ALARM, n_pairs, bound)
+    assert different <= limit(n_pairs, bound)
 
 
 def test_bad_laws_are_named():

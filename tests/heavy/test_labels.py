@@ -1,13 +1,12 @@
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from replearn.bounds import MembershipLaw
 from replearn.bounds.signs import label_flip_bound
 from replearn.heavy import find_heavy_hitters, label_heavy_hitters
 from replearn.randomness import SharedKey
+from tests.factories import limit
 
-FALSE_ALARM = 1e-8
 LAW = MembershipLaw("sqrt", 0.2, 0.3)
 
 
@@ -33,7 +32,7 @@ def test_labels_flip_as_rarely_as_certified():
         flips += a[0] != b[0]
     bound = found.certificate.value("label_flip_bound")
     assert bound == label_flip_bound(60, dict(found.certificate.inputs)["band"])
-    assert flips <= binom.isf(FALSE_ALARM, n_pairs, bound)
+    assert flips <= limit(n_pairs, bound)
     assert flips > 0
 
 
@@ -94,7 +93,7 @@ def test_using_every_label_instead_of_k_is_another_promise():
             found = find_heavy_hitters(X, 0.3, key=key, law=law)
             member.append(bool(found.contains([[1]])[0]) and int(X.sum()) >= k)
         flips += member[0] != member[1]
-    assert flips > binom.isf(FALSE_ALARM, n_pairs, found.certificate.value("membership_flip_bound"))
+    assert flips > limit(n_pairs, found.certificate.value("membership_flip_bound"))
 
 
 @pytest.mark.parametrize("notion", ["replicable", "approximate"])
@@ -129,7 +128,7 @@ def test_several_classes_flip_as_rarely_as_certified():
         flips += a[0] != b[0]
     bound = found.certificate.value("class_label_flip")
     assert 0.19 < bound <= 0.2
-    assert flips <= binom.isf(FALSE_ALARM, n_pairs, bound)
+    assert flips <= limit(n_pairs, bound)
     assert flips > 0  # the bound is not idle
     # with a key of its own each run answers as it likes
     apart = [
@@ -137,7 +136,7 @@ def test_several_classes_flip_as_rarely_as_certified():
         for pair in range(60)
         for run in range(2)
     ]
-    assert np.sum(np.array(apart[::2]) != apart[1::2]) > binom.isf(FALSE_ALARM, 60, 0.2)
+    assert np.sum(np.array(apart[::2]) != apart[1::2]) > limit(60, 0.2)
 
 
 def test_several_classes_the_likeliest_label_wins():

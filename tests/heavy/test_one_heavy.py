@@ -2,7 +2,6 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from replearn.bounds.heavy_sets import (
     _relative_change,
@@ -14,8 +13,7 @@ from replearn.bounds.heavy_sets import (
 from replearn.heavy import find_one_heavy_hitter
 from replearn.primitives import agreement_of_draws
 from replearn.randomness import SharedKey
-
-FALSE_ALARM = 1e-8
+from tests.factories import limit
 
 
 def crowd(nu, mass):
@@ -56,7 +54,7 @@ def test_two_runs_name_the_same_point():
         ]
         different += named[0] != named[1]
     bound = one_heavy_flip_bound(n, nu, one_heavy_power(nu))
-    assert different <= binom.isf(FALSE_ALARM, n_pairs, bound)
+    assert different <= limit(n_pairs, bound)
 
 
 def test_named_points_are_heavy():
@@ -68,7 +66,7 @@ def test_named_points_are_heavy():
     for run in range(n_runs):
         sample = np.repeat(np.arange(len(masses)), rng.multinomial(n, masses)).tolist()
         light += find_one_heavy_hitter(sample, nu, key=SharedKey(run)).value != [0]
-    assert light <= binom.isf(FALSE_ALARM, n_runs, beta)
+    assert light <= limit(n_runs, beta)
 
 
 def test_relative_change_falls_and_matches_simulation():

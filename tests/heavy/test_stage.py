@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
@@ -12,8 +11,8 @@ from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees import HeavyStage, heavy_rows_needed, heavy_stage, plan
 from replearn.randomness import SharedKey
 from replearn.testing.populations import ConstantLearner, FirstRowLearner
+from tests.factories import limit
 
-FALSE_ALARM = 1e-8
 MASSES, BIASES = np.array([0.5, 0.3, 0.2]), np.array([0.8, -0.8, 0.0])
 
 
@@ -217,7 +216,7 @@ def test_training_row_of_a_heavy_learner_flips_within_its_number():
                 X[0], y[0] = 2.0, 1
             answers.append(clone(model).fit(X, y).predict([[2.0]])[0])
         flips += int(answers[0] != answers[1])
-    assert flips <= binom.isf(FALSE_ALARM, n_pairs, values["repeated_row_stage"])
+    assert flips <= limit(n_pairs, values["repeated_row_stage"])
 
 
 # -- more than two classes -----------------------------------------------------------------------
@@ -282,7 +281,7 @@ def test_labels_of_three_classes_agree_by_shared_gumbels(chances):
         label_points(points, tally, 400, 0.5, names, SharedKey(key))
         for tally, key in ((tallies[0], 1), (tallies[1], 1), (tallies[1], 2))
     )
-    most = binom.isf(FALSE_ALARM, n_points, first.flip_bound)
+    most = limit(n_points, first.flip_bound)
     assert (first.label_codes != same.label_codes).sum() <= most
     assert (first.label_codes != other.label_codes).sum() > most
     # what one run says about the next one is right on average over points
@@ -307,7 +306,7 @@ def test_labels_of_three_classes_flip_within_the_certificate():
             for _ in range(2)
         )
         flips += int(a != b)
-    assert 0 < flips <= binom.isf(FALSE_ALARM, n_pairs, made.rho)
+    assert 0 < flips <= limit(n_pairs, made.rho)
 
 
 def test_frame_lists_the_members(default_model):
@@ -459,7 +458,7 @@ def test_flips_at_a_doubtful_member_stay_below_the_certificate():
         model = PointwiseReplicableClassifier(ConstantLearner(), plan=made, shared_key=pair)
         a, b = (clone(model).fit(*draw(rng, 400)).predict([[2.0]])[0] for _ in range(2))
         flips += int(a != b)
-    assert flips <= binom.isf(FALSE_ALARM, n_pairs, made.rho)
+    assert flips <= limit(n_pairs, made.rho)
     assert flips > 0
 
 
@@ -510,5 +509,5 @@ def test_the_footnote_breaks_plain_averaging_and_the_heavy_stage_mends_it():
         mended.append((staged.predict(both) == 0).mean())
     # wrong on both with probability about 1/4, far from any beta of 0.05
     wrong_on_both = int((np.array(plain) == 1.0).sum())
-    assert wrong_on_both > binom.isf(FALSE_ALARM, n_runs, 0.02)
+    assert wrong_on_both > limit(n_runs, 0.02)
     assert mended == [0.0] * n_runs

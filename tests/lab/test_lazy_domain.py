@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from replearn.bounds.domain import (
     collision_bound,
@@ -11,8 +10,7 @@ from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.testing import MedianCut
 from replearn_lab import LazyDomain
 from replearn_lab.learning import fit_quietly
-
-FALSE_ALARM = 1e-8
+from tests.factories import limit
 
 
 def continuous(rng, n):
@@ -81,14 +79,14 @@ def test_two_lazy_runs_agree_on_continuous_data():
             indices = domain.sample_indices(rng, n, collision_free=True)
             models.append(learner(pair).fit(*domain.rows(indices)))
         bad += models[0].disagreement(models[1], points) > gamma
-    assert bad <= binom.isf(FALSE_ALARM, n_pairs, rho)
+    assert bad <= limit(n_pairs, rho)
 
 
 def test_collisions_are_as_rare_as_stated():
     """The birthday problem: 23 indices among 365 collide in half of all cases."""
     rng, draws, size = np.random.default_rng(5), 10, 2000
     collisions = sum(len(np.unique(rng.integers(0, size, draws))) < draws for _ in range(3000))
-    assert collisions <= binom.isf(FALSE_ALARM, 3000, collision_bound(size, draws))
+    assert collisions <= limit(3000, collision_bound(size, draws))
     assert LazyDomain(continuous, size, rng).collision_bound(5) == collision_bound(size, draws)
 
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from replearn.hypotheses import Conjunctions
 from replearn.learners import SemiPrivateClassifier, SemiReplicableClassifier
@@ -14,8 +13,7 @@ from replearn_lab.private import (
     ThresholdFromConjunctions,
     with_pool,
 )
-
-FALSE_ALARM = 1e-8
+from tests.factories import limit
 
 
 class Recorder:
@@ -49,7 +47,7 @@ def test_one_private_row_changes_no_chance_by_more_than_epsilon(epsilon):
     assert counts[0].min() > 0
     for first, second in (counts, counts[::-1]):
         allowed = np.minimum(1.0, np.exp(epsilon) * (second + 5 * np.sqrt(second)) / draws)
-        assert (first <= binom.isf(FALSE_ALARM, draws, allowed)).all()
+        assert (first <= limit(draws, allowed)).all()
     assert counts[0][2] > counts[1][2]  # and the row does matter
 
 

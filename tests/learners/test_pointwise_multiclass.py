@@ -15,8 +15,8 @@ from replearn.bounds.multiclass import (
 )
 from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees import plan
+from tests.factories import limit
 
-FALSE_ALARM = 1e-8
 pytestmark = [
     pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
     pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),
@@ -90,14 +90,14 @@ def test_flips_stay_below_the_certificate(p):
         a, b = (fitted(T, p, key=pair, rng=rng).predict(np.zeros((1, 2))) for _ in range(2))
         flips += int(a[0] != b[0])
     bound = multiclass_flip_bound(T, len(p), least_sharpness(len(p)))
-    assert flips <= binom.isf(FALSE_ALARM, n_pairs, bound)
+    assert flips <= limit(n_pairs, bound)
     assert flips > 0
 
 
 def test_a_key_of_its_own_breaks_it():
     T, n_points, rng, p = 120, 300, np.random.default_rng(2), (1 / 3, 1 / 3, 1 / 3)
     points = rng.standard_normal((n_points, 2))  # given the models, keys decide point by point
-    most = binom.isf(FALSE_ALARM, n_points, multiclass_flip_bound(T, 3, 3.0))
+    most = limit(n_points, multiclass_flip_bound(T, 3, 3.0))
     a, same, other = (fitted(T, p, key=key, rng=rng).predict(points) for key in (0, 0, 1))
     assert (a != same).sum() <= most < (a != other).sum()
 
@@ -138,7 +138,7 @@ def test_flip_probability_is_calibrated_and_limited():
         failures += int(((truth < lower - slack) | (truth > upper + slack)).sum())
         estimates.append(class_flip_estimate(seen / T, T, noise, sharpness).mean())
         truths.append(truth.mean())
-    assert failures <= binom.isf(FALSE_ALARM, 1000, 0.05)
+    assert failures <= limit(1000, 0.05)
     assert np.mean(estimates) == pytest.approx(np.mean(truths), abs=0.035)
 
 

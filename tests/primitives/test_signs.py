@@ -10,8 +10,7 @@ from replearn.bounds.signs import (
 )
 from replearn.primitives import estimate_signs
 from replearn.randomness import SharedKey
-
-FALSE_ALARM = 1e-8
+from tests.factories import limit
 
 
 def count_differences(n_pairs, method, n, d, rng, *, shared=True, p=0.0, rho=0.2):
@@ -35,7 +34,7 @@ def count_differences(n_pairs, method, n, d, rng, *, shared=True, p=0.0, rho=0.2
 def test_whole_vectors_agree(method, n, d):
     n_pairs, rho = 150, 0.2
     different = count_differences(n_pairs, method, n, d, np.random.default_rng(0), rho=rho)
-    assert different <= binom.isf(FALSE_ALARM, n_pairs, rho)
+    assert different <= limit(n_pairs, rho)
     assert different > 0
 
 
@@ -44,7 +43,7 @@ def test_a_key_of_its_own_for_each_run_breaks_it(method):
     different = count_differences(
         60, method, 3000, 4, np.random.default_rng(1), shared=False, rho=0.2
     )
-    assert different > binom.isf(FALSE_ALARM, 60, 0.2)
+    assert different > limit(60, 0.2)
 
 
 @pytest.mark.parametrize("method", ["thresholds", "joint"])

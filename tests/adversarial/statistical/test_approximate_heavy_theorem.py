@@ -7,7 +7,6 @@ probability 1e-8.
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
@@ -18,16 +17,12 @@ from replearn.bounds.signs import label_flip_bound
 from replearn.guarantees import HeavyStage, plan
 from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.testing.populations import ConstantLearner, FirstRowLearner
+from tests.factories import limit
 
-FALSE_ALARM = 1e-8
 pytestmark = [
     pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
     pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),  # blocks of a few rows
 ]
-
-
-def limit(n_trials, chance):
-    return binom.isf(FALSE_ALARM, n_trials, min(chance, 1.0))
 
 
 class Population:

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 from sklearn.base import clone
 
 from replearn import PointwiseReplicableClassifier
@@ -14,16 +13,12 @@ from replearn.testing.populations import (
     NearestRowLearner,
     biased_labels,
 )
+from tests.factories import limit
 
-FALSE_ALARM = 1e-8
 pytestmark = [
     pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
     pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),  # blocks of a few rows
 ]
-
-
-def limit(n_trials, chance):
-    return binom.isf(FALSE_ALARM, n_trials, min(chance, 1.0))
 
 
 def count_failures(base, draw, points, gamma, n_pairs, n, *, shared=True, seed=0):

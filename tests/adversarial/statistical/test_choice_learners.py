@@ -24,8 +24,8 @@ from replearn.learners import (
 from replearn.learners.finite_randomness import above, shared_thresholds
 from replearn.primitives import choose_by_errors
 from replearn.randomness import SharedKey
+from tests.factories import FALSE_ALARM, limit
 
-FALSE_ALARM = 1e-8
 pytestmark = pytest.mark.statistical
 
 
@@ -86,7 +86,7 @@ def test_accuracy_of_the_semi_replicable_rule_against_the_true_best():
         chosen = clone(model).set_params(shared_key=run).fit(X, y, X_shared=pool).hypothesis_
         new = np.linspace(0, 1, 20_001)[:, None]
         bad += 0.8 * np.mean(chosen.predict(new) != (new[:, 0] > 0.35)) > 0.3
-    assert bad <= binom.isf(FALSE_ALARM, 60, 0.1)
+    assert bad <= limit(60, 0.1)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.01, 0.03, 0.06, 0.09, 0.11, 0.13, 0.5])
@@ -109,7 +109,7 @@ def test_realizable_learner_is_replicable_on_every_distribution(noise):
             if noise == 0:
                 assert model.released_
         far += np.mean(answers[0] != answers[1]) > gamma
-    assert far <= binom.isf(FALSE_ALARM, pairs, rho)
+    assert far <= limit(pairs, rho)
 
 
 def test_an_unshared_limit_breaks_the_realizable_learner():
@@ -127,7 +127,7 @@ def test_an_unshared_limit_breaks_the_realizable_learner():
                 )
                 answers.append(model.fit(X, y).predict(new))
             far += np.mean(answers[0] != answers[1]) > 0.3
-    assert far > binom.isf(FALSE_ALARM, pairs, 0.2)
+    assert far > limit(pairs, 0.2)
 
 
 @pytest.mark.parametrize("shape", ["coins", "spread"])
@@ -153,8 +153,8 @@ def test_finite_randomness_keeps_both_promises(shape):
             answers.append(candidates[chosen])
         at_one_point += answers[0][20] != answers[1][20]
         far += np.mean(answers[0] != answers[1]) > gamma
-    assert at_one_point <= binom.isf(FALSE_ALARM, pairs, bounds[None])
-    assert far <= binom.isf(FALSE_ALARM, pairs, bounds[gamma])
+    assert at_one_point <= limit(pairs, bounds[None])
+    assert far <= limit(pairs, bounds[gamma])
 
 
 def test_selector_among_near_ties():
@@ -170,4 +170,4 @@ def test_selector_among_near_ties():
             chosen.add(selector.fit(X, y).selected_name_)
             assert selector.certificate_.certified
         differ += len(chosen) == 2
-    assert differ <= binom.isf(FALSE_ALARM, pairs, 0.2)
+    assert differ <= limit(pairs, 0.2)

@@ -14,8 +14,7 @@ from replearn.bounds.selection import selection_flip_bound
 from replearn.primitives.finite_class import learn_finite_class, named_pair
 from replearn.primitives.selection import choose_by_errors
 from replearn.randomness import SharedKey, as_points
-
-FALSE_ALARM = 1e-8
+from tests.factories import FALSE_ALARM, limit
 
 
 def _errors(rng, m, count, kind):
@@ -47,7 +46,7 @@ def test_fresh_samples_differ_as_rarely_as_promised(kind):
     t = 20.0
     bound = selection_flip_bound_sampled(t, count, m)
     assert 0.1 < bound < 0.3
-    assert differing(kind, m, count, t, pairs) <= binom.isf(FALSE_ALARM, pairs, bound)
+    assert differing(kind, m, count, t, pairs) <= limit(pairs, bound)
 
 
 @pytest.mark.statistical
@@ -61,7 +60,7 @@ def test_the_bound_is_approached_from_below():
         for k in range(pairs)
     )
     bound = selection_flip_bound(t, deviation)
-    assert differ <= binom.isf(FALSE_ALARM, pairs, bound)
+    assert differ <= limit(pairs, bound)
     assert differ >= binom.ppf(FALSE_ALARM, pairs, 0.98 * bound)
 
 
@@ -73,7 +72,7 @@ def test_unshared_randomness_breaks_it():
                               key=SharedKey(f"{pair} {run}"))[0] for run in range(2)}) == 2
         for pair in range(pairs)
     )  # fmt: skip
-    assert differ > binom.isf(FALSE_ALARM, pairs, selection_flip_bound_sampled(t, count, m))
+    assert differ > limit(pairs, selection_flip_bound_sampled(t, count, m))
 
 
 @pytest.mark.statistical
@@ -81,7 +80,7 @@ def test_unshared_randomness_breaks_it():
 def test_planned_size(kind):
     m, t = smallest_sample_selection(0.1, 0.1, 0.05, 20)
     pairs = 2000
-    assert differing(kind, m, 20, t, pairs) <= binom.isf(FALSE_ALARM, pairs, 0.1)
+    assert differing(kind, m, 20, t, pairs) <= limit(pairs, 0.1)
 
 
 @pytest.mark.statistical
@@ -94,7 +93,7 @@ def test_accuracy_against_the_true_best():
         > 0.3
         for k in range(trials)
     )
-    assert bad <= binom.isf(FALSE_ALARM, trials, 0.05)
+    assert bad <= limit(trials, 0.05)
     assert bad > 0  # the plan is not wasteful: the tail is nearly used
 
 
@@ -115,7 +114,7 @@ def test_shared_order_and_margin():
                 ).name
             )
         differ += len(chosen) == 2
-    assert differ <= binom.isf(FALSE_ALARM, pairs, bound)
+    assert differ <= limit(pairs, bound)
 
 
 @pytest.mark.statistical
@@ -142,7 +141,7 @@ def test_amplification_makes_a_shaky_choice_stable(gap):
             for _ in range(2)
         }
         differ += len(named) == 2
-    assert differ <= binom.isf(FALSE_ALARM, pairs, bound)
+    assert differ <= limit(pairs, bound)
 
 
 @pytest.mark.statistical
@@ -163,7 +162,7 @@ def test_amplification_without_shared_names_fails():
         }
         differ += len(named) == 2
     bound = amplified_flip_bound(count, 0.3, size, n_blocks, 7, 3.0)
-    assert differ > binom.isf(FALSE_ALARM, pairs, bound)
+    assert differ > limit(pairs, bound)
 
 
 @pytest.mark.statistical
@@ -185,5 +184,5 @@ def test_amplified_promises_hold_on_files_sorted_by_label():
             named.append(chosen.name)
         differ += named[0] != named[1]
         wrong += named.count("never")
-    assert differ <= binom.isf(FALSE_ALARM, pairs, asked["rho"])
-    assert wrong <= binom.isf(FALSE_ALARM, 2 * pairs, asked["beta"])
+    assert differ <= limit(pairs, asked["rho"])
+    assert wrong <= limit(2 * pairs, asked["beta"])

@@ -6,7 +6,6 @@ every mass and every error is known exactly.
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from replearn.bounds.multiclass import log_weight_agreement
 from replearn.bounds.thresholds import smallest_sample_threshold, threshold_flip_bound
@@ -14,8 +13,8 @@ from replearn.learners.threshold import draw_cut
 from replearn.primitives.quantiles import cuts_of_sample
 from replearn.primitives.selection import choose_by_errors
 from replearn.randomness import SharedKey
+from tests.factories import limit
 
-FALSE_ALARM = 1e-8
 RHO, GAMMA, ALPHA, BETA = 0.2, 0.2, 0.2, 0.1
 
 
@@ -111,8 +110,8 @@ def test_promise_at_the_planned_size(name):
     assert threshold_flip_bound(t, n, GAMMA) <= RHO
     pairs = 150
     far, excess = failures(_ours, WORLDS[name], n, t, pairs)
-    assert far <= binom.isf(FALSE_ALARM, pairs, RHO)
-    assert (excess[::2] > ALPHA).sum() <= binom.isf(FALSE_ALARM, pairs, BETA)
+    assert far <= limit(pairs, RHO)
+    assert (excess[::2] > ALPHA).sum() <= limit(pairs, BETA)
 
 
 @pytest.mark.statistical
@@ -121,7 +120,7 @@ def test_promise_where_the_bound_is_loose_in_n(name):
     # A smaller sample and a larger promise: the bound itself is tested, not only one plan.
     n, t, pairs = 3_000, 9.0, 150
     far, _ = failures(_ours, WORLDS[name], n, t, pairs, seed=1)
-    assert far <= binom.isf(FALSE_ALARM, pairs, min(1.0, threshold_flip_bound(t, n, GAMMA)))
+    assert far <= limit(pairs, threshold_flip_bound(t, n, GAMMA))
 
 
 def _levels_differ(world, rng, n, t, n_directions):

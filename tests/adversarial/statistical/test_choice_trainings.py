@@ -4,15 +4,14 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from replearn import NotCertifiedWarning
 from replearn.bounds import selection_flip_bound_sampled
 from replearn.bounds.selection import smallest_sample_search
 from replearn.learners import ReplicableSearchCV
+from tests.factories import limit
 
-FALSE_ALARM = 1e-8
 pytestmark = pytest.mark.statistical
 
 
@@ -67,7 +66,7 @@ def test_planned_rows_agree_even_if_every_training_tosses_a_coin():
     assert model.certificate_.certified
     bound = selection_flip_bound_sampled(model.sharpness_, N_COINS, n // (SIZE + 1))
     assert bound <= rho
-    assert differ <= binom.isf(FALSE_ALARM, pairs, bound)
+    assert differ <= limit(pairs, bound)
 
 
 def test_folds_break_a_promise_that_ignores_training():
@@ -79,7 +78,7 @@ def test_folds_break_a_promise_that_ignores_training():
     )  # fmt: skip
     differ = _differing(model, 4000, pairs, 1)
     assert model.certificate_.certified
-    assert differ > binom.isf(FALSE_ALARM, pairs, rho)
+    assert differ > limit(pairs, rho)
 
 
 def test_the_better_coin_is_found():
@@ -92,4 +91,4 @@ def test_the_better_coin_is_found():
         )  # fmt: skip
         bad += search.fit(*_draw(rng, n)).best_params_["p"] == 0.2
         assert search.certificate_.certified
-    assert bad <= binom.isf(FALSE_ALARM, runs, 0.2)
+    assert bad <= limit(runs, 0.2)

@@ -7,13 +7,12 @@ are exceeded by chance with probability 1e-8.
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from replearn import PointwiseReplicableClassifier
 from replearn.bounds import arcsine_law, flip_supremum
+from tests.factories import limit
 
-FALSE_ALARM = 1e-8
 N_BLOCKS = 18
 LAW = arcsine_law(N_BLOCKS, 0.9999)
 RHO = flip_supremum(LAW)
@@ -71,13 +70,13 @@ def from_the_whole_sample(y):
 def test_thresholds_of_blocks_keep_the_bound():
     n_pairs = 150
     flips = count_flips(n_pairs, in_each_block)
-    assert 0 < flips <= binom.isf(FALSE_ALARM, n_pairs, RHO)
+    assert 0 < flips <= limit(n_pairs, RHO)
 
 
 def test_one_threshold_of_the_whole_sample_breaks_it():
     n_pairs = 150
     flips = count_flips(n_pairs, from_the_whole_sample)
-    assert flips > binom.isf(FALSE_ALARM, n_pairs, RHO)
+    assert flips > limit(n_pairs, RHO)
 
 
 @pytest.mark.statistical
@@ -85,4 +84,4 @@ def test_one_threshold_of_the_whole_sample_breaks_it():
 def test_thresholds_of_blocks_keep_the_bound_in_many_pairs(vote):
     n_pairs = 2000
     flips = count_flips(n_pairs, in_each_block, vote, seed=1)
-    assert 0 < flips <= binom.isf(FALSE_ALARM, n_pairs, RHO)
+    assert 0 < flips <= limit(n_pairs, RHO)

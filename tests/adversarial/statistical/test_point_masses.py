@@ -11,8 +11,8 @@ from replearn.guarantees import plan
 from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.testing.populations import CoinLearner, SeededRowLearner
 from replearn_lab.learning import OnePointLearner, TableLearner
+from tests.factories import limit
 
-FALSE_ALARM = 1e-8
 pytestmark = [
     pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
     pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),
@@ -46,7 +46,7 @@ def test_what_was_asked_fails_on_four_values_and_is_not_certified():
     assert (masses > 0.2).sum() > binom.isf(1e-3, 200, 0.05)  # with q = 0 it would be promised
     assert not any(certificate.certified for certificate in certificates)
     stated = certificates[0].gamma
-    assert (masses > stated).sum() <= binom.isf(FALSE_ALARM, 200, 0.05)
+    assert (masses > stated).sum() <= limit(200, 0.05)
 
 
 @pytest.mark.statistical
@@ -54,7 +54,7 @@ def test_what_was_asked_fails_on_four_values_and_is_not_certified():
 def test_what_is_certified_on_four_values_holds(design):
     masses, certificates = four_values(120, rho=0.4, gamma=0.6, **design)
     assert all(certificate.certified for certificate in certificates)
-    assert (masses > certificates[0].gamma).sum() <= binom.isf(FALSE_ALARM, 120, 0.4)
+    assert (masses > certificates[0].gamma).sum() <= limit(120, 0.4)
 
 
 @pytest.mark.statistical
@@ -96,7 +96,7 @@ def test_seeded_learners_under_any_law(base, law):
         differing.append(np.mean(answers[0] != answers[1]))
     for gamma in (0.15, 0.2, 0.25, 0.3, 0.4):
         bad = sum(share > gamma + 0.02 for share in differing)
-        assert bad <= binom.isf(FALSE_ALARM, n_pairs, disagreement_tail(law, gamma))
+        assert bad <= limit(n_pairs, disagreement_tail(law, gamma))
     # seeds of the two runs are not the same: a coin gives models that differ
     assert max(differing) > 0.0
 
@@ -119,4 +119,4 @@ def test_limits_of_point_masses(shape):
         counts = np.bincount(np.searchsorted(cumulated, rng.random(n)))
         lower, upper = point_mass_limits(n, int((counts * (counts - 1) // 2).sum()), delta)
         missed += [lower > q, upper < q]
-    assert (missed <= binom.isf(FALSE_ALARM, runs, delta)).all()
+    assert (missed <= limit(runs, delta)).all()

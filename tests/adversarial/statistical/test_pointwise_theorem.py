@@ -17,8 +17,8 @@ from replearn.testing.populations import (
     adversarial_populations,
     biased_labels,
 )
+from tests.factories import FALSE_ALARM, limit
 
-FALSE_ALARM = 1e-8
 T = 18
 WIDTH = 0.9999
 
@@ -50,10 +50,6 @@ def count_flips(population, n_pairs, *, n=T * 4, keys=None, seed=0, **params):
             answers.append(model.fit(X, y).predict(point)[0])
         flips += answers[0] != answers[1]
     return flips
-
-
-def limit(n_pairs, rho):
-    return binom.isf(FALSE_ALARM, n_pairs, rho)
 
 
 pytestmark = [

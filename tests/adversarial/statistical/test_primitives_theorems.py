@@ -6,7 +6,6 @@ binomial. A promise is refuted when it exceeds a limit that chance exceeds with 
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from replearn.bounds import MembershipLaw, membership_flip_bound
 from replearn.bounds.coins import smallest_throws
@@ -14,13 +13,7 @@ from replearn.bounds.heavy_sets import SetLaw, set_flip_bound
 from replearn.heavy import find_heavy_hitters, find_one_heavy_hitter, label_heavy_hitters
 from replearn.primitives import decide_coins, estimate_signs
 from replearn.randomness import SharedKey
-
-FALSE_ALARM = 1e-8
-
-
-def limit(n_trials, chance):
-    return binom.isf(FALSE_ALARM, n_trials, min(chance, 1.0))
-
+from tests.factories import limit
 
 # -- coins ---------------------------------------------------------------------------------------
 GAPS = [(-1.0, 1.0), (-0.3, 0.3), (-0.96, -0.8), (0.7, 0.95)]

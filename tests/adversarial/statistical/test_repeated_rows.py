@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
@@ -22,8 +21,8 @@ from replearn.guarantees import HeavyStage, plan
 from replearn.heavy import find_heavy_hitters, label_heavy_hitters
 from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.randomness import SharedKey
+from tests.factories import limit
 
-FALSE_ALARM = 1e-8
 NAMES = ["titanic2201", "compas_coarse", "fertility1980"]
 pytestmark = [
     pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
@@ -117,9 +116,9 @@ def test_heavy_points(name):
         sure = masses >= found.certificate.value("found_from")
         missed += not member[0][sure].all()
     bound = membership_flip_bound(n, found.law)
-    assert flips.max() <= binom.isf(FALSE_ALARM / len(points), n_pairs, bound)
+    assert flips.max() <= limit(n_pairs, bound, n_looks=len(points))
     # completeness holds except with half of beta
-    assert missed <= binom.isf(FALSE_ALARM, n_pairs, 0.025)
+    assert missed <= limit(n_pairs, 0.025)
 
 
 @pytest.mark.statistical
@@ -146,9 +145,9 @@ def test_approximate_sets_and_labels(name):
         label = (runs[0][1] != runs[1][1]) & ~member
         bad += masses[member].sum() > gamma
         worse += masses[label].sum() > gamma
-    assert bad <= binom.isf(FALSE_ALARM, n_pairs, found.certificate.value("union_bound"))
+    assert bad <= limit(n_pairs, found.certificate.value("union_bound"))
     flip = next(s.value for s in labels.certificate.steps if s.name == "union_bound")
-    assert worse <= binom.isf(FALSE_ALARM, n_pairs, min(1.0, flip))
+    assert worse <= limit(n_pairs, flip)
 
 
 @pytest.mark.statistical
@@ -179,6 +178,6 @@ def test_learners_with_a_heavy_stage(name, notion):
         bad += masses[answers[0] != answers[1]].sum() > 0.5
     assert len(model.heavy_) > 0
     if notion == "pointwise":
-        assert flips.max() <= binom.isf(FALSE_ALARM / len(points), n_pairs, made.rho)
+        assert flips.max() <= limit(n_pairs, made.rho, n_looks=len(points))
     else:
-        assert bad <= binom.isf(FALSE_ALARM, n_pairs, made.rho)
+        assert bad <= limit(n_pairs, made.rho)

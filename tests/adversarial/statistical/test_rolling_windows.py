@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from replearn import PointwiseReplicableClassifier
 from replearn.bounds import arcsine_law, flip_bound, uniform_law
 from replearn.testing.populations import FirstRowLearner, SeededRowLearner
+from tests.factories import limit
 
-FALSE_ALARM = 1e-8
 pytestmark = [
     pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
     pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),  # blocks of three rows
@@ -38,8 +37,8 @@ def count_flips(base, law, shared, n_pairs, *, kinds=None, one_key=True):
 
 @pytest.mark.statistical
 def test_windows_with_common_rows():
-    limit = binom.isf(FALSE_ALARM, 150, flip_bound(LAWS["uniform"]))
-    assert count_flips(FirstRowLearner(), LAWS["uniform"], 16, 150) <= limit
+    most = limit(150, flip_bound(LAWS["uniform"]))
+    assert count_flips(FirstRowLearner(), LAWS["uniform"], 16, 150) <= most
     codes = {item.code for item in windows_certificate().assumptions}
     assert {"no-drift", "rolling-windows"} <= codes
 
@@ -59,14 +58,14 @@ def windows_certificate(**design):
 @pytest.mark.parametrize("shared", [6, 18])
 def test_windows_flip_no_more_than_fresh_samples(base, law, shared, kinds):
     flips = count_flips(base, law, shared, 400, kinds=kinds)
-    assert flips <= binom.isf(FALSE_ALARM, 400, flip_bound(law))
+    assert flips <= limit(400, flip_bound(law))
 
 
 @pytest.mark.statistical
 def test_a_key_of_its_own_breaks_it():
     law = LAWS["uniform"]
     flips = count_flips(FirstRowLearner(), law, 12, 400, one_key=False)
-    assert flips > binom.isf(FALSE_ALARM, 400, flip_bound(law))
+    assert flips > limit(400, flip_bound(law))
 
 
 def test_what_is_not_proved_is_not_on_the_certificate():

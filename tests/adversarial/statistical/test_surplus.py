@@ -17,8 +17,8 @@ from replearn.guarantees import plan
 from replearn.learners import ReplicableSelector, single_rule, training
 from replearn.randomness import SharedKey
 from replearn.testing.populations import FirstRowLearner, ParityLearner
+from tests.factories import limit
 
-FALSE_ALARM = 1e-8
 T, M = 6, 2
 LAW = arcsine_law(T, 0.9999)
 PLAN = plan(n=T * M, law=LAW, n_partitions=1, classes=[0, 1])
@@ -36,10 +36,6 @@ pytestmark = [
 def draw(rng, n, chance, n_values):
     """Rows of few distinct values; each label is 1 with the same chance."""
     return rng.integers(0, n_values, (n, 1)).astype(float), (rng.random(n) < chance).astype(int)
-
-
-def limit(n_pairs, rho):
-    return binom.isf(FALSE_ALARM, n_pairs, rho)
 
 
 def vote_flips(learner, chance, sizes, n_pairs, n_values=1, seed=0):
