@@ -123,7 +123,8 @@ def risk(judgement: Judgement) -> str:
     found = judgement.risk
     if found is None:
         return ""
-    rule = f" ({found.rule})" if found.rule else ""
+    said = ("", f"{found.threshold:.3g}")
+    rule = "" if found.rule in said else f" ({found.rule})"
     precision = "never predicted" if found.precision is None else found.precision.percent(0)
     return (
         f"{percent(found.observed, 1)} of the test rows are {found.event!r}, the estimated risk is "
@@ -216,7 +217,7 @@ def _changes(judged: ContenderJudgement, judgement: Judgement) -> str:
 def lost_recall(lost: LostRecall) -> str:
     """Say which class a contender hardly finds any more."""
     return (
-        f"It finds {percent(lost.recall, 0)} of the rows {str(lost.label)!r}, the baseline "
+        f"Its recall of {str(lost.label)!r} is {percent(lost.recall, 0)}, that of the baseline "
         f"{percent(lost.baseline, 0)}"
     )
 
