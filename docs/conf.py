@@ -113,6 +113,16 @@ MORE_THEORY = {
 """Theorems beside the one that a guarantee names for its estimators."""
 
 
+CONSTANTS = {
+    "replearn.auditing.CHECKS": "All checks of an audit, in the order of their codes.",
+    "replearn.auditing.KINDS": "Contenders of an audit by name, each with how it is made.",
+    "replearn.guarantees.ASSUMPTIONS": "All assumptions of certificates, by their codes.",
+    "replearn.guarantees.GUARANTEES": "All families of promises, by the task they are about.",
+    "replearn.guarantees.THEOREMS": "All theorems, with their statements, by their keys.",
+}
+"""What constants are: their own docstrings stand in another module, where Sphinx does not look."""
+
+
 def reference_pages(app: object) -> None:
     """Write one page of the API reference per package, from its `__all__`; drop what is gone."""
     folder = Path(__file__).parent / "api"
@@ -167,7 +177,16 @@ def add_theory(
         lines += ["", ".. rubric:: Theory", "", f"Statement and proof: {links}.", ""]
 
 
+def describe_constants(
+    app: object, what: str, name: str, value: object, options: object, lines: list
+) -> None:
+    """Replace the docstring of a constant's type by a line about the constant."""
+    if name in CONSTANTS:
+        lines[:] = [CONSTANTS[name], ""]
+
+
 def setup(app: object) -> None:
     """Write the reference pages before Sphinx looks for sources; link docstrings to theorems."""
     reference_pages(app)
+    app.connect("autodoc-process-docstring", describe_constants)
     app.connect("autodoc-process-docstring", add_theory, priority=900)  # after numpydoc

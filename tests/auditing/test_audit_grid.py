@@ -72,7 +72,7 @@ def test_the_last_part_of_a_name_is_enough():
     pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier())
     [_, shallow] = make_contenders(pipeline, SETTING, None, {"max_depth": [3]})
     assert shallow.estimator.steps[1][1].max_depth == 3
-    with pytest.raises(ValueError, match="'depth' of Pipeline is none of its parameters"):
+    with pytest.raises(ValueError, match="'depth' of Pipeline is not one of its parameters"):
         make_contenders(pipeline, SETTING, None, {"depth": [3]})
     two = make_pipeline(StandardScaler(), StandardScaler(), GaussianNB())
     with pytest.raises(ValueError, match="'with_mean' of Pipeline could be"):

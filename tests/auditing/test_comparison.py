@@ -422,7 +422,7 @@ def test_rows_without_columns_of_cells(rows):
         ({"scores": ([0.1] * 4, [0.2] * 4), "y": [1] * 4}, "one class only"),
         ({"y": ["yes", "no", "no", "no"]}, "no prediction is a label of y"),
         ({"y": [1, 0]}, r"y has shape \(2,\), but X has 4 rows"),
-        ({"pos_label": 7}, "pos_label=7 is no label"),
+        ({"pos_label": 7}, "pos_label=7 is not a label"),
         ({"top_k": 2}, "requires scores"),
         ({"approved": "both", "scores": ([0.1] * 4, [0.2] * 4)}, "approved='both' must be one of"),
         ({"tolerance": 0.0}, "tolerance=0.0 must be"),
@@ -517,5 +517,5 @@ def test_mlflow_uris_are_loaded(monkeypatch):
     monkeypatch.setitem(sys.modules, "mlflow", None)
     with pytest.raises(ImportError, match=r"replicable-learn\[mlflow\]"):
         compare("models:/credit/1", NEW, ROWS)
-    with pytest.raises(ValueError, match="no URI of an MLflow model"):
+    with pytest.raises(ValueError, match="not the URI of an MLflow model"):
         compare("old.replearn", NEW, ROWS)

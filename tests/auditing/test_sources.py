@@ -180,7 +180,7 @@ def test_pairs_are_kept_when_sources_are_interrupted(interrupt_after):
     assert result.interrupted
     assert result.design.n_pairs == 2
     assert [source.name for source in result.sources] == ["seed"]  # there is none to change
-    assert "not everything was run beside the pairs: it was interrupted" in result.cut_short
+    assert "not everything besides the pairs was run: it was interrupted" in result.cut_short
     interrupt_after(3)
     with pytest.raises(KeyboardInterrupt):
         audit(Signs(), X, Y, **{**options, "on_interrupt": "raise"})

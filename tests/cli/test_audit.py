@@ -218,8 +218,8 @@ def test_the_gate_of_a_quantity_judges_the_model_that_was_named(call, delays, li
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--target", "delay"), "audit --tolerance takes it as it is"),
-        (("--target", "carrier", "--tolerance", "1"), "'carrier' is no quantity"),
+        (("--target", "delay"), "For regression use"),
+        (("--target", "carrier", "--tolerance", "1"), "'carrier' is not a quantity"),
         ((*NUMBERS, "--contenders", "score"), "contenders="),
         ((*NUMBERS, "--model", "mlp"), "is not one of ridge, hgb, forest, tree"),
         (("--target", "delay", "--y-range", "0", "1"), "--y-range requires --tolerance"),

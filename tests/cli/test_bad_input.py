@@ -192,7 +192,7 @@ def test_tampered_files_are_refused(call, shop, tmp_path):
     (tmp_path / "a.json").write_text(json.dumps(certificate))
     code, _, err = call("certify", tmp_path / "a.json", shop / "b.json")
     assert code == 2
-    assert "a.json is refused: digest" in err
+    assert "a.json is not valid: digest" in err
     data = bytearray((shop / "a.replearn").read_bytes())
     data[len(data) // 2] ^= 1
     (tmp_path / "a.replearn").write_bytes(data)

@@ -225,7 +225,7 @@ def test_a_large_table_gets_fewer_partitions_and_says_so_first(call, shop, tmp_p
     design = json.loads(told)["certificate"]["inputs"]
     assert code == 0
     said = (
-        r"2 x (\d+) blocks of \d+ rows are fitted, instead of (\d+) x \1, since the table is large"
+        r"2 x (\d+) blocks of \d+ rows are fitted instead of (\d+) x \1, because the table is large"
     )
     found = re.search(said, err)
     assert found

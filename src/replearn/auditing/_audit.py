@@ -432,7 +432,7 @@ def _cut_short(finished: Finished, task: Task, wanted: Task, runner: Runner) -> 
     if n_done < full.n_pairs:
         yield f"{n_done} of {full.n_pairs} pairs were run: {runner.stopped}"
     elif runner.stopped:
-        yield f"not everything was run beside the pairs: {runner.stopped}"
+        yield f"not everything besides the pairs was run: {runner.stopped}"
     if size < full.train_size:
         yield (
             f"to keep the time budget each training saw {size:,} of {full.train_size:,} "

@@ -147,7 +147,7 @@ def _high_flip_rate(result: Measurement) -> Iterable[str]:
     "issue",
     remedy="Look for what breaks an assumption: something learned outside the blocks, an estimator "
     "that keeps state between fits, samples of different size.",
-    not_proved="Pairs resolve a row only roughly; a small excess stays unseen.",
+    not_proved="Pairs measure a single row only roughly; a small excess stays unseen.",
 )
 def _tail_above_promise(result: Measurement) -> Iterable[str]:
     limits = [(c, c.promise(result.design)) for c in _certified(result)]
@@ -171,7 +171,7 @@ def _tail_above_promise(result: Measurement) -> Iterable[str]:
     "RPL003",
     "a subgroup flips more",
     "issue",
-    remedy="Tell those concerned; collect more rows of the subgroup; abstain where "
+    remedy="Inform those concerned; collect more rows of the subgroup; abstain where "
     "flip_probability is high.",
     not_proved="Small subgroups, and subgroups that were not named, may differ unseen.",
 )
@@ -233,7 +233,7 @@ def _differs(
     "issue",
     remedy="Collect more rows, or request a larger rho: plan() says which.",
     command="Collect more rows, or request a larger --rho: replearn plan says which.",
-    not_proved="The audit learns from part of the file; another n has another certificate.",
+    not_proved="The audit trains on part of the file; another n has another certificate.",
 )
 def _not_certified(result: Measurement) -> Iterable[str]:
     for c in _certified(result):
@@ -249,7 +249,10 @@ def _shortfall(certificate: Certificate) -> str:
     planned = plan(
         n=vote.n, rho=vote.request.rho, n_classes=vote.n_classes, vote=vote.vote, unit=vote.unit
     )
-    return planned.reason or f"{certificate.reason}; the planner's own choice of blocks would do"
+    return (
+        planned.reason
+        or f"{certificate.reason}; the planner's own choice of blocks would be enough"
+    )
 
 
 @check(
@@ -301,11 +304,11 @@ def _repeated_rows(result: Measurement) -> Iterable[str]:
     if facts.repeated_test_share < REPEATED_SHARE:
         return
     yield (
-        f"{percent(facts.repeated_test_share, 0)} of the test rows occur again among the rows "
-        "that are learned from."
+        f"{percent(facts.repeated_test_share, 0)} of the test rows occur again among the training "
+        "rows."
     )
     if facts.largest_point_share >= HEAVY_SHARE:
-        yield f"One single point holds {percent(facts.largest_point_share, 1)} of the file."
+        yield f"A single point makes up {percent(facts.largest_point_share, 1)} of the file."
 
 
 @check(
@@ -314,7 +317,7 @@ def _repeated_rows(result: Measurement) -> Iterable[str]:
     "issue",
     remedy="Pass groups=: rows of one person then stay in one sample and in one block.",
     command="Name the column with --group-by: rows of one person then stay in one sample and in "
-    "one block. If it is no id of people, ignore this.",
+    "one block. If it does not identify people, ignore this.",
     not_proved="Ids are recognised by their names only.",
 )
 def _groups_ignored(result: Measurement) -> Iterable[str]:
@@ -347,7 +350,7 @@ def _order_of_the_file(result: Measurement) -> Iterable[str]:
         )
     if result.facts.neighbours:
         yield (
-            "Rows that stand next to each other are more alike than chance allows (correlation "
+            "Neighbouring rows are more alike than chance allows (correlation "
             f"of neighbours: {_worst(result.facts.neighbours)})."
         )
 
@@ -366,14 +369,14 @@ def _worst(items: tuple[tuple[str, float], ...], most: int = 5) -> str:
     "SharedKey.generate().",
     command="Agree on a key before the data are seen: replearn key new --out key.txt, then "
     "--key-file key.txt.",
-    not_proved="A key that was chosen after looking at predictions voids the guarantee; nobody "
+    not_proved="A key that was chosen after looking at predictions voids the guarantee; no check "
     "can see that.",
 )
 def _default_key(result: Measurement) -> Iterable[str]:
     _certified(result)
     for c in result.contenders:
         if c.default_key:
-            yield f"{c.name} uses the default key 0, which everybody has."
+            yield f"{c.name} uses the default key 0, which everybody knows."
 
 
 OF_RUNS_AND_FILE = tuple(item for item in list(vars().values()) if isinstance(item, Check))

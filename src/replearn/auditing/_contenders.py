@@ -112,7 +112,7 @@ class Contender:
 
     @property
     def has_default_key(self) -> bool:
-        """Whether a replicable estimator has the default key, which everybody has."""
+        """Whether a replicable estimator has the default key, which everybody knows."""
         part = self.replicable_part
         default = SharedKey(0).fingerprint
         return part is not None and key_or_default(part.shared_key).fingerprint == default
@@ -245,7 +245,7 @@ def _full_name(estimator: Any, name: str) -> str:
         return name
     found = [full for full in known if full.endswith(f"__{name}")]
     if len(found) != 1:
-        what = f"could be {', '.join(found)}" if found else "is none of its parameters"
+        what = f"could be {', '.join(found)}" if found else "is not one of its parameters"
         raise ValueError(f"param_grid: {name!r} of {type(estimator).__name__} {what}.")
     return found[0]
 

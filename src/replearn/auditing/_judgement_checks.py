@@ -45,7 +45,7 @@ def _single_class(result: Measurement) -> Iterable[str]:
     "estimator, fewer and larger blocks (rho=), or the baseline.",
     command="If that class matters, do not use this contender as it is: a --model with class "
     "weights, a larger --rho (fewer, larger blocks), or the baseline.",
-    not_proved="Classes with fewer than ten test rows are not looked at.",
+    not_proved="Classes with fewer than ten test rows are not checked.",
 )
 def _collapse(result: Measurement) -> Iterable[str]:
     for judged in _compared(result):

@@ -150,7 +150,7 @@ class Measurement:
         """Share of predictions that change on the same rows when one thing changes."""
         found = {source.name: source.flips for source in self.sources}
         if name not in found:
-            raise KeyError(f"no source {name!r}; measured were {list(found)}")
+            raise KeyError(f"no source {name!r}; measured: {list(found)}")
         return self.mean(found[name])
 
     def row_flips(self, name: str) -> dict[str, NDArray[Any]]:

@@ -88,7 +88,7 @@ def load_from_mlflow(name: str, uri: str) -> Any:
     """
     if not uri.startswith(MLFLOW_SCHEMES):
         raise ValueError(
-            f"{name}={uri!r} is a text, and no URI of an MLflow model, which begins with "
+            f"{name}={uri!r} is a text, but not the URI of an MLflow model, which begins with "
             f"{' or '.join(MLFLOW_SCHEMES)}. Load a model file with replearn.load first."
         )
     try:

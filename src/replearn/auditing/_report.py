@@ -364,7 +364,7 @@ WORDS = {
     ),
     "limits": (
         "Limits",
-        "Between these two numbers lies the true value, with {level} confidence.",
+        "The true value lies between these two numbers, with {level} confidence.",
     ),
     "tail": (
         "Least stable 1 %",
@@ -383,15 +383,15 @@ WORDS = {
     "guarantee": (
         "Guarantee",
         "What the certificate guarantees for each row before any data are seen: an average over "
-        "keys and samples. It is no limit for the single worst row of a measurement.",
+        "keys and samples. It is not a limit for the single worst row of a measurement.",
     ),
     "seconds": ("Seconds", "Processor seconds of one training with its predictions."),
     "score": ("{score}", "{meaning}"),
-    "accuracy": ("Accuracy", "Share of right predictions among the test rows."),
+    "accuracy": ("Accuracy", "Share of correct predictions among the test rows."),
     "balanced": (
         "Balanced accuracy",
-        "For each class the share of its rows that is found, averaged over classes. Always "
-        "giving the same prediction scores 50 % of two classes, however rare one of them is.",
+        "The recall of each class, averaged over classes. A constant prediction scores 50 % with "
+        "two classes, however rare one of them is.",
     ),
     "auc": (
         "AUC",
@@ -404,7 +404,7 @@ WORDS = {
     ),
     "precision": (
         "Precision",
-        "When {which} is predicted, how often that is right.",
+        "Share of the rows predicted as {which} that are.",
     ),
     "brier": (
         "Brier score",
@@ -412,13 +412,13 @@ WORDS = {
     ),
     "log_loss": (
         "Log-loss",
-        "Penalty for probabilities that are sure and wrong: 0 is perfect, smaller is better.",
+        "Penalty for confident wrong probabilities: 0 is perfect, smaller is better.",
     ),
 }
 """Word and hint by key; in braces what belongs to one audit."""
 
 SCORES = {
-    "accuracy": "Share of right predictions among the test rows.",
+    "accuracy": "Share of correct predictions among the test rows.",
     "AUC": "Chance that a row of the rarer class gets a higher risk than another: 0.5 is a coin "
     "toss, 1 is perfect. Where a class is rare, accuracy says little.",
 }
@@ -457,7 +457,7 @@ def glossary(report: Report) -> dict[str, tuple[str, str]]:
         score = report.judgement.baseline.scores[0].name
         names |= {"score": score[0].upper() + score[1:], "meaning": SCORES[score]}
         if len(useful.classes) > 2:
-            names |= {"found": "Lowest recall", "which": "the class that is found least often"}
+            names |= {"found": "Lowest recall", "which": "the class with the lowest recall"}
     return {
         key: (word.format(**names), hint.format(**names)) for key, (word, hint) in words.items()
     }

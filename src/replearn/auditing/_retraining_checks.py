@@ -53,7 +53,7 @@ def cause(kind: str) -> str:
     "changes that are not due to the data",
     "issue",
     remedy="Fix random_state and the order of rows and columns (sort by an id) before you compare "
-    "two trainings; then remove the cause, as said above.",
+    "two trainings; then remove the cause that is named above.",
     not_proved="Only the seed, the order of rows and columns and the number of threads are "
     "changed; another version of a library is not.",
 )
@@ -77,11 +77,11 @@ def _not_due_to_data(result: Measurement) -> Iterable[str]:
     "RPL016",
     "retraining in time order changes more",
     "issue",
-    remedy="Part of the changes is due to new data of another kind: look at which columns drift, "
-    "and expect more changes than pairs of shuffled samples show. Stable predictions are then not "
-    "the same as right ones.",
-    not_proved="A small drift may stay unseen, and one that changes no predictions does (RPL018 "
-    "looks at accuracy).",
+    remedy="Some of the changes are due to drift: find the columns that drift, and expect more "
+    "changes than pairs of shuffled samples show. Stable predictions are then not necessarily "
+    "right.",
+    not_proved="A small drift may stay unseen, as does one that changes no predictions (RPL018 "
+    "checks accuracy).",
 )
 def _drift(result: Measurement) -> Iterable[str]:
     found = result.in_time_order
@@ -102,12 +102,13 @@ def _drift(result: Measurement) -> Iterable[str]:
     "the explanation changes",
     "issue",
     remedy="Do not report importances or signs of single coefficients of one training as facts: "
-    "name the columns that are important in all runs, or use fewer columns that say the same.",
+    "name the columns that are important in all runs, and leave out columns that carry the same "
+    "information.",
     not_proved="Importances say what the model uses, not what causes the target.",
 )
 def _explanation_changes(result: Measurement) -> Iterable[str]:
     if result.explanation is None:
-        raise NotApplicable("Importances were not measured: X is no table, or a wide one.")
+        raise NotApplicable("Importances were not measured: X is no table, or too wide.")
     name = result.contenders[0].name
     found = result.explanation.summary(result.delta)
     if found.first_changes.lower > MIN_CHANGED_EXPLANATION:
@@ -131,8 +132,8 @@ def _explanation_changes(result: Measurement) -> Iterable[str]:
     "RPL018",
     "less accurate in time order",
     "issue",
-    remedy="The period after the training is of another kind: retrain more often, leave old rows "
-    "out, and judge models on rows that are later than those they learned from.",
+    remedy="The period after the training differs from the period before: retrain more often, "
+    "leave old rows out, and evaluate models on later rows than those they were trained on.",
     not_proved="A small drift may stay unseen.",
 )
 def _loses_accuracy(result: Measurement) -> Iterable[str]:
@@ -142,7 +143,7 @@ def _loses_accuracy(result: Measurement) -> Iterable[str]:
     accuracies = found.accuracies
     p_value = found.accuracy_p_value
     if accuracies is None or p_value is None:
-        raise NotApplicable("A quantity is predicted, which has no accuracy.")
+        raise NotApplicable("This is regression, which has no accuracy.")
     # exact: if the order of the rows has no meaning, the smallest of equally likely results
     if found.n_shuffles >= N_SHUFFLES and p_value <= 1 / (1 + N_SHUFFLES):
         yield (

@@ -164,9 +164,9 @@ def _plotted(found: ModelComparison, gates: Sequence[Gate]) -> dict[str, Any]:
 GLOSSARY = {
     "Predictions that change": "Share of rows for which the two models predict different labels, "
     "or quantities that differ by the tolerance or more.",
-    "Become wrong": "Rows that the old model predicted right and the new one predicts wrong: "
+    "Become wrong": "Rows that the old model predicted correctly and the new one does not: "
     "negative flips.",
-    "Become right": "Rows that the old model predicted wrong and the new one predicts right: "
+    "Become right": "Rows that the new model predicts correctly and the old one did not: "
     "positive flips.",
     "Trust compatibility": "Of the rows that were right before, the share that still is.",
     "Error compatibility": "Of the rows that were wrong before, the share that still is.",
@@ -175,5 +175,5 @@ GLOSSARY = {
     "Same rate": "The new threshold is the one at which as many rows are approved as before.",
     "PSI": "Population stability index: how far two distributions are apart.",
     "Joint limits": "Limits that hold for all listed groups at once.",
-    "Limits": "Between these two numbers lies the true value, with the stated confidence.",
+    "Limits": "The true value lies between these two numbers, with the stated confidence.",
 }

@@ -22,7 +22,7 @@ RARE = 0.2
 PSI_NOTE = (
     "PSI compares two distributions, not rows: it stays 0 if rows only exchange their scores, and "
     "says nothing about right and wrong. Below 0.1 is usually called small, from 0.25 on large; "
-    "these marks are habits, not tests."
+    "these limits are conventions, not tests."
 )
 
 
@@ -75,7 +75,7 @@ def for_whom(found: ModelComparison) -> str:
     groups = (*found.by_subgroup, *found.by_intersection)
     if not groups:
         return ""
-    counted = f"{len(groups)} groups were looked at"
+    counted = f"{len(groups)} groups were compared"
     overall = found.flips.value
     shown = [
         g

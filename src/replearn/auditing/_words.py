@@ -231,7 +231,7 @@ def _changes(judged: ContenderJudgement, judgement: Judgement) -> str:
 def lost_recall(lost: LostRecall) -> str:
     """Say which class a contender hardly finds any more."""
     return (
-        f"It finds {percent(lost.recall, 0)} of the rows {str(lost.label)!r}, the baseline "
+        f"Its recall of {str(lost.label)!r} is {percent(lost.recall, 0)}, that of the baseline "
         f"{percent(lost.baseline, 0)}"
     )
 

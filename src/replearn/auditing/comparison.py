@@ -488,7 +488,7 @@ def _against_truth(
     if not known & predicted:
         raise ValueError(
             f"no prediction is a label of y: predicted are {_few(predicted)}, y has {_few(known)}. "
-            "Write labels in one way."
+            "Use the same labels everywhere."
         )
     return (old, new), changed, right, truth
 
@@ -513,7 +513,7 @@ def _scores(
     known |= {label for side in sides for label in side.classes}
     classes = sorted(known, key=lambda label: (str(type(label)), label))
     if pos_label is not None and pos_label not in known:
-        raise ValueError(f"pos_label={pos_label!r} is no label; the labels are {_few(known)}.")
+        raise ValueError(f"pos_label={pos_label!r} is not a label; the labels are {_few(known)}.")
     label = classes[-1] if pos_label is None else pos_label
     if given is not None:
         if len(classes) > 2:

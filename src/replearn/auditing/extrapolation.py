@@ -95,7 +95,7 @@ def extrapolate(
         raise ValueError("smaller and larger must have the same contenders, in the same order.")
     target = 2 * sizes[1] if n is None else n
     if target <= sizes[1]:
-        raise ValueError(f"n={n} is not beyond the larger train_size={sizes[1]}: read it there.")
+        raise ValueError(f"n={n} is not larger than train_size={sizes[1]}: use the measured rate.")
     return tuple(_extrapolate(name, smaller, larger, target) for name in names)
 
 

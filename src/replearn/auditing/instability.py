@@ -159,7 +159,7 @@ class Retrainings:
         """
         runs = result.contenders[0] if contender is None else result[contender]
         if not isinstance(runs, ClassifierResult) or runs.probabilities is None:
-            raise ValueError(f"contender {runs.name!r} has no predict_proba: no risks to look at.")
+            raise ValueError(f"contender {runs.name!r} has no predict_proba, so no risks.")
         index = _index(event, result.classes)
         risks = runs.probabilities[..., index]
         found = cls.from_risks(
@@ -345,7 +345,7 @@ def _index(event: Any, classes: Any) -> int:
 
 def _risk(model: Any, X: Any, label: Any) -> Floats:
     if not hasattr(model, "predict_proba"):
-        raise ValueError(f"{type(model).__name__} has no predict_proba: no risks to look at.")
+        raise ValueError(f"{type(model).__name__} has no predict_proba, so no risks.")
     return np.asarray(model.predict_proba(X))[:, _index(label, model.classes_)]
 
 

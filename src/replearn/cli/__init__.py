@@ -92,11 +92,17 @@ COMMANDS = {
     "key": ("replearn.cli.key", "generate a shared key, or show its fingerprint"),
     "fit": ("replearn.cli.fit", "fit a replicable classifier on a file"),
     "predict": ("replearn.cli.predict", "predict class labels for a file"),
-    "certify": ("replearn.cli.certify", "verify certificates; are these runs comparable?"),
-    "probe": ("replearn.cli.probe", "do two labs make the same points of the same raw rows?"),
-    "votes": ("replearn.cli.votes", "votes of a model's blocks, for a comparison of two labs"),
-    "history": ("replearn.cli.history", "the retrainings of a model that keeps an incumbent"),
-    "compare": ("replearn.cli.compare", "what changes when a model replaces another; a gate on it"),
+    "certify": (
+        "replearn.cli.certify",
+        "verify certificates; check whether runs are comparable",
+    ),
+    "probe": (
+        "replearn.cli.probe",
+        "check that two labs make the same points of raw rows",
+    ),
+    "votes": ("replearn.cli.votes", "write the votes of a model's blocks, to compare two labs"),
+    "history": ("replearn.cli.history", "list the retrainings of a model with an incumbent"),
+    "compare": ("replearn.cli.compare", "what changes when a model is replaced, with gates"),
     "lab": ("replearn_lab.command", "run the paper's lower bounds and separations"),
     "demo": ("replearn.cli.demo", "two labs, two samples of real data, one key"),
 }

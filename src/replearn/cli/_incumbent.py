@@ -72,8 +72,8 @@ def read_incumbent(options: Any) -> Any:
     model, notes = load_model(options.incumbent, options.key_file, options)
     if notes.get("id") != options.id:
         raise ValueError(
-            f"--id {options.id}: {options.incumbent} was fitted with --id {notes.get('id')}, and "
-            "its predictions would be others than those in use. Give the same --id."
+            f"--id {options.id}: {options.incumbent} was fitted with --id {notes.get('id')}, so "
+            "the predictions would differ from those in use. Use the same --id."
         )
     return model
 

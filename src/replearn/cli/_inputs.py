@@ -73,15 +73,13 @@ class SampleOptions(CommandOptions):
 
     data: str = argument("file: csv, tsv, txt (also .gz), parquet, feather, xlsx")
     target: str = option("column with the labels to predict", "COLUMN", required=True)
-    id: str | None = option("names a row: no feature; its threshold is derived from it", "COLUMN")
+    id: str | None = option("id of a row; its threshold is derived from it", "COLUMN")
     group_by: str | None = option(GROUP_BY_HELP, "COLUMN")
     drop: tuple[str, ...] = repeated("column that is left out", "COLUMN")
     columns: str | None = option(
         "take the kinds of the columns from this file: fit --save-columns, or a model file", "FILE"
     )
-    clean_labels: bool = flag(
-        "make labels that differ in case or blanks only one class, in small letters"
-    )
+    clean_labels: bool = flag("merge labels that differ only in case or blanks, in small letters")
     encoding: str | None = option(ENCODING_HELP, "NAME")
     model: str = option(MODEL_HELP, "NAME", default="logreg")
 
@@ -108,13 +106,13 @@ class MemoryOptions(CommandOptions):
     """The option of commands that read tables of any size."""
 
     max_memory: int | None = option(
-        "most memory, as 3GiB; larger tables are read in pieces",
+        "memory limit (3GiB); larger tables are read in pieces",
         "SIZE",
         type=memory,
     )
 
 
-SUBGROUPS_HELP = "columns whose values are compared, one table of changes each"
+SUBGROUPS_HELP = "columns whose values are compared, each in a table"
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +209,7 @@ def _read_target(
     if numbers:
         if not is_number(kind) or column.n_unique() < 2:
             raise TableFileError(
-                f"{path}: target {target!r} is no quantity ({kind}); leave --tolerance out."
+                f"{path}: target {target!r} is not a quantity ({kind}); leave --tolerance out."
             )
         return column.to_numpy().astype(np.float64), known, remarks
     if kind == TEXT:
@@ -256,13 +254,13 @@ def check_classes(column: Any, kind: str, target: str, path: str) -> None:
     if n_values == 0:
         problem = "has no known value"
     elif is_date(kind):
-        problem = "holds dates, which are no classes"
+        problem = "holds dates, not classes"
     elif n_values == 1:
         problem = f"has one class only ({column[0]!r}); there is nothing to predict"
     elif is_number(kind) and not bool((column == column.floor()).all()):
         problem = (
-            "holds numbers that are not whole: a quantity, not classes; cut it into classes "
-            "(replearn audit --tolerance takes it as it is)"
+            "holds numbers that are not whole: a quantity, not classes. For regression use "
+            "replearn audit --tolerance; for classification cut it into classes"
         )
     elif n_values > MAX_CLASSES:
         problem = (
@@ -375,7 +373,7 @@ def notes_of_model(path: str) -> Mapping[str, Any]:
 
     notes = describe(path).notes
     if "columns" not in notes:
-        raise TableFileError(f"{path} was not written by replearn fit: it knows no columns.")
+        raise TableFileError(f"{path} was not written by replearn fit: it does not list columns.")
     return notes
 
 
@@ -416,7 +414,7 @@ def read_threshold(options: ThresholdOptions, label_counts: Mapping[Any, int]) -
         if rarer != positive:
             say(
                 f"note: --threshold {options.threshold} is about {str(positive)!r}, the last label "
-                f"in sorted order; --positive {rarer} makes it one about {str(rarer)!r}"
+                f"in sorted order; for one about {str(rarer)!r}, use --positive {rarer}"
             )
     positive = None if options.positive is None else known[options.positive]
     return threshold_of_label(threshold, positive, classes)

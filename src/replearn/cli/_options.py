@@ -107,7 +107,9 @@ def share(text: str) -> float:
     try:
         return float(stripped[:-1]) / 100 if stripped.endswith("%") else float(stripped)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no share: write it as 10% or 0.1.") from None
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a share: write it as 10% or 0.1."
+        ) from None
 
 
 def shares(text: str) -> tuple[float, ...]:

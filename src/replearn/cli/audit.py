@@ -108,16 +108,16 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
         float,
     )
     max_price: float | None = number(
-        "recommend contenders that lose at most so many points of accuracy (default: 1)", float
+        "recommend contenders that lose at most this many points of accuracy (default: 1)", float
     )
     fail_above: float | None = number(
-        "exit with 1 if more predictions change than this share", float
+        "exit with 1 if more than this share of predictions changes", float
     )
     fail_above_limit: float | None = number(
         "the same for its upper 95 %% limit: passes only if the rate is shown to be smaller", float
     )
     tolerance: float | None = number(
-        "the target is a quantity: smaller changes do not count",
+        "regression: smaller changes do not count",
         float,
     )
     y_range: tuple[float, float] | None = option(
@@ -128,7 +128,7 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
         type=float,
     )
     pairs: int | None = number("pairs of trainings (default: 20)")
-    rows: int | None = number("use at most so many rows of the file, drawn by the key")
+    rows: int | None = number("use at most this many rows of the file, drawn by the key")
     jobs: int = number("number of workers (default: all cores)", default=-1)
     contenders: tuple[str, ...] | None = option(
         f"{', '.join(CONTENDERS)} (usual: first 5)", "A,B", type=names
@@ -164,7 +164,7 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
     details: bool = flag("print every table and finding")
     json: bool = flag("print the result as JSON")
     hide_values: bool = flag("leave features out of the report")
-    quiet: bool = flag("no remarks, no progress")
+    quiet: bool = flag("print no remarks and no progress")
 
     @property
     def size(self) -> AuditSize:
@@ -279,7 +279,7 @@ def _check(options: AuditOptions) -> None:
     if options.out and not options.out.lower().endswith(ENDINGS):
         raise ValueError(f"--out {options.out} must end in {', '.join(ENDINGS)}.")
     if options.y_range is not None and options.tolerance is None:
-        raise ValueError("--y-range requires --tolerance: the target must be a quantity.")
+        raise ValueError("--y-range requires --tolerance: it is for regression.")
     if_given(check_positive, "--tolerance", options.tolerance)
     if_given(check_positive, "--time-budget", options.time_budget)
     if_given(check_positive, "--max-price", options.max_price, zero=True)

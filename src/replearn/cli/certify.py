@@ -170,4 +170,4 @@ def _as_json(
     }
 
 
-COMMAND = Action(CertifyOptions, run, "verify certificates; are these runs comparable?")
+COMMAND = Action(CertifyOptions, run, "verify certificates; check whether runs are comparable")

@@ -67,7 +67,7 @@ class CompareOptions(TableOptions):
 
     old: str = argument("the model file in use, or a table of its predictions")
     new: str = argument("the one that would replace it, or its predictions")
-    data: str | None = argument("rows that neither has learned from; not for two tables", nargs="?")
+    data: str | None = argument("rows no model was trained on; not for two tables", nargs="?")
     fail_above: float | None = number(
         "exit with 1 if a larger share of the predictions changes", float
     )
@@ -83,22 +83,22 @@ class CompareOptions(TableOptions):
     target: str | None = option("the true labels, for tables (model files know theirs)", "COLUMN")
     positive: str | None = option("the positive label (default: the last in sorted order)", "LABEL")
     score_threshold: float | None = number(
-        "scores from it on lie above (default: the old model's, or 0.5)", float
+        "decision threshold on scores (default: that of the old model, or 0.5)", float
     )
     approved: str = option(
         "which side of the threshold is approved (default: above)", default="above", choices=SIDES
     )
-    top_k: int | None = number("compare the so many rows with the highest scores")
+    top_k: int | None = number("compare this many rows with the highest scores")
     tolerance: float | None = number(
-        "of quantities: predictions that differ by at least so much have changed", float
+        "regression: predictions that differ by at least this much have changed", float
     )
-    reference: str | None = option("another sample of rows: shift of each column", "FILE")
+    reference: str | None = option("another sample of rows: how far each column shifted", "FILE")
     out: str | None = option("write the report: .html, .json or .md", "FILE")
     hide_values: bool = flag("leave features out of the report")
     summary: str | None = option(
         f"append a summary in Markdown (default: ${SUMMARY_VARIABLE}, where it is set)", "FILE"
     )
-    key_file_b: str | None = option("the key of the new model, if another", "FILE")
+    key_file_b: str | None = option("the key of the new model, if it has another one", "FILE")
 
 
 def run(options: CompareOptions) -> int:
@@ -397,4 +397,4 @@ class KeyedModel:
         return getattr(self.model, name)
 
 
-COMMAND = Action(CompareOptions, run, "what changes when a model replaces another; a gate on it")
+COMMAND = Action(CompareOptions, run, "what changes when a model is replaced, with gates")

@@ -73,8 +73,8 @@ class FitOptions(SampleOptions, ThresholdOptions, IncumbentOptions, MemoryOption
     )
     resume: str | None = option("keep finished work here, and continue from it", "DIR")
     scheduler: str | None = option(
-        "Dask cluster that works, as tcp://host:8786; with --resume on storage that all workers "
-        "see, as s3://bucket/work",
+        "Dask scheduler, such as tcp://host:8786; requires --resume on storage that all workers "
+        "see, such as s3://bucket/work",
         "ADDRESS",
     )
     rho: float | None = number("without a plan: flip probability (default: 0.1)", float)
@@ -157,7 +157,7 @@ def _run(
 
     base = base_model(options.model, sample.columns)
     if is_replicable(base):
-        raise ValueError(f"model {options.model!r} is replicable already; name its base estimator.")
+        raise ValueError(f"model {options.model!r} is already replicable; name its base estimator.")
     check_savable(base, f"model {options.model!r}")  # what cannot be saved fails before training
     if shared is None:
         say(*_about_blocks(options, sample), quiet=options.quiet)
@@ -263,8 +263,9 @@ def _about_blocks(options: FitOptions, sample: Any) -> list[str]:
     if plan.n_partitions == usual.n_partitions:
         return [blocks]
     return [
-        f"{blocks}, instead of {usual.n_partitions} x {usual.n_blocks}, since the table is large: "
-        f"same promise. --max-fits {usual.n_partitions * usual.n_blocks} fits them all"
+        f"{blocks} instead of {usual.n_partitions} x {usual.n_blocks}, because the table is large; "
+        "the promise is the same. "
+        f"--max-fits {usual.n_partitions * usual.n_blocks} fits them all"
     ]
 
 

@@ -1,4 +1,4 @@
-"""``replearn history``: the retrainings of a model that keeps an incumbent."""
+"""``replearn history``: list the retrainings of a model with an incumbent."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run(options: HistoryOptions) -> int:
     history = getattr(model, "history_", None)
     if history is None:
         raise ValueError(
-            f"{options.model} is a {type(model).__name__}, which keeps no incumbent and no history."
+            f"{options.model} is a {type(model).__name__}, which has no incumbent and no history."
         )
     if options.json:
         put_json({"model": options.model, "retrainings": model.n_retrainings_, "history": history})
@@ -45,4 +45,4 @@ def run(options: HistoryOptions) -> int:
     return DONE
 
 
-COMMAND = Action(HistoryOptions, run, "the retrainings of a model that keeps an incumbent")
+COMMAND = Action(HistoryOptions, run, "list the retrainings of a model with an incumbent")

@@ -58,8 +58,8 @@ class PredictOptions(ModelOptions, MemoryOptions):
     data: str = argument("file with the rows to predict")
     max_flip: float | None = number("abstain where the flip probability is larger", float)
     explain: str | None = option(
-        "add a sentence and what it rests on: full (default) with vote share, threshold and flip "
-        "probability; plain for the person who gets the prediction",
+        "add an explanation: full (default) with vote share, threshold and flip probability; "
+        "plain for the person concerned",
         nargs="?",
         const="full",
         choices=("full", "plain"),
@@ -70,11 +70,11 @@ class PredictOptions(ModelOptions, MemoryOptions):
         "FILE",
     )
     changes: bool = flag(
-        "of a model with an incumbent: add since when the prediction stands, and why it does"
+        "models with an incumbent: add since when the prediction has been the same, and why"
     )
     id: str | None = option(
-        "column that names the rows in the output (default: an id that was found in training, "
-        "else the number of the row)",
+        "column that identifies the rows in the output (default: an id that was found in "
+        "training, else the number of the row)",
         "COLUMN",
     )
     out: str | None = option("write CSV to a file", "FILE")
@@ -103,7 +103,9 @@ def run(options: PredictOptions) -> int:
     if options.max_flip is not None and not options.quiet:
         predictions = columns["prediction"]
         abstained = sum(label is None for label in predictions)
-        say(f"abstained on {abstained} of {len(predictions)} rows: they would flip more often")
+        say(
+            f"abstained on {abstained} of {len(predictions)} rows: their flip probability is larger"
+        )
     if options.out:
         write_atomically(options.out, _as_csv(columns, options.escape_formulas))
     if options.json:
@@ -244,7 +246,9 @@ def _columns(
             if item not in ("prediction", "stage"):
                 columns[item] = [_json_number(value) for value in values.tolist()]
         columns["why"] = [
-            sentence if label is not None else f"Abstained, it flips too often; else: {sentence}"
+            sentence
+            if label is not None
+            else f"Abstained, because the flip probability is too large. Otherwise: {sentence}"
             for sentence, label in zip(explained.sentences(), columns["prediction"], strict=True)
         ]
     return columns
@@ -254,7 +258,8 @@ def _changes(model: Any, X: Any, ids: Any) -> dict[str, list[Any]]:
     """Return the date of the last change of each prediction, and why it was kept since."""
     history = getattr(model, "history_", None)
     if history is None:
-        raise ValueError(f"--changes requires an incumbent, which {type(model).__name__} has not.")
+        name = type(model).__name__
+        raise ValueError(f"--changes requires an incumbent, which {name} does not have.")
     explained = model.explain(X, ids=ids)
     n_recent = len(model.chain_.recent)
     return {

@@ -92,7 +92,7 @@ def read_run(path: str) -> tuple[Certificate, Any]:
     try:
         return Certificate.load(path), None
     except (CertificateError, UnicodeDecodeError) as error:
-        raise CertificateError(f"{path} is refused: {error}") from None
+        raise CertificateError(f"{path} is not valid: {error}") from None
 
 
 def read_probe(path: str, certificate: Certificate, kinds: Any = None) -> Probe:

@@ -19,7 +19,7 @@ class VotesOptions(ModelOptions):
     )
 
     model: str = argument("model file")
-    rows: str = argument("rows that both labs have and that neither has learned from")
+    rows: str = argument("rows that both labs have and neither model was trained on")
     out: str = option("file for the votes, for certify --votes", "FILE", required=True)
     jobs: int | None = number("number of workers")
 
@@ -41,4 +41,4 @@ def run(options: VotesOptions) -> int:
     return DONE
 
 
-COMMAND = Action(VotesOptions, run, "votes of a model's blocks, for a comparison of two labs")
+COMMAND = Action(VotesOptions, run, "write the votes of a model's blocks, to compare two labs")

@@ -75,15 +75,25 @@ def two_columns(rows: Sequence[Row]) -> str:
     )
 
 
+CELL_STYLE = "text-align: left; vertical-align: top"
+"""Notebooks align cells to the right, which makes sentences hard to read."""
+
+WIDE_CELL_STYLE = f"{CELL_STYLE}; overflow-wrap: anywhere"
+
+
 def html_table(title: str, rows: Sequence[Row], *, header: bool = False) -> str:
     """Write rows as an HTML table; every text is escaped.
 
-    >>> html_table("T", [("a", "<b>")])
+    >>> re.sub(' style="[^"]*"', "", html_table("T", [("a", "<b>")]))
     '<table><caption>T</caption><tr><td>a</td><td>&lt;b&gt;</td></tr></table>'
     """
     parts = [f"<table><caption>{html_text(title)}</caption>"]
     for index, row in enumerate(rows):
         tag = "th" if header and index == 0 else "td"
-        cells = "".join(f"<{tag}>{html_text(cell)}</{tag}>" for cell in row)
+        styles = [CELL_STYLE, *[WIDE_CELL_STYLE] * (len(row) - 1)]
+        cells = "".join(
+            f'<{tag} style="{style}">{html_text(cell)}</{tag}>'
+            for style, cell in zip(styles, row, strict=True)
+        )
         parts.append(f"<tr>{cells}</tr>")
     return "".join(parts) + "</table>"
