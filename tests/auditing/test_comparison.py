@@ -241,7 +241,7 @@ def test_scores_of_models_are_those_of_the_positive_label(found):
         assert one.difference.value == pytest.approx(two.difference.value)
         assert one.p_value == pytest.approx(two.p_value)
     other = compare(OLD, NEW, ROWS, TRUTH, pos_label=0)
-    assert other.scores.positive == "0"
+    assert other.scores.pos_label == "0"
     assert other.scores.mean_change == pytest.approx(-found.scores.mean_change)
 
 

@@ -574,12 +574,12 @@ def test_fit_says_that_a_key_can_be_guessed(call, shop, tmp_path, said):
 
 def test_the_positive_label_of_a_threshold(call, shop, tmp_path):
     options = ("--learner", "score", "--rho", 0.2, "--threshold", 0.2, "--json")
-    code, out, err = call(*score_arguments(shop, tmp_path, *options, "--positive", "no"))
+    code, out, err = call(*score_arguments(shop, tmp_path, *options, "--pos-label", "no"))
     assert code == 0, err
     assert json.loads(out)["certificate"]["inputs"]["threshold"] == 0.8
-    code, _, err = call(*score_arguments(shop, tmp_path, *options, "--positive", "maybe"))
+    code, _, err = call(*score_arguments(shop, tmp_path, *options, "--pos-label", "maybe"))
     assert code == 2
-    assert "--positive maybe: the labels are no, yes" in err
+    assert "--pos-label maybe: the labels are no, yes" in err
 
 
 def test_a_threshold_about_the_more_frequent_label_is_told(call, shop, tmp_path):
@@ -594,7 +594,7 @@ def test_a_threshold_about_the_more_frequent_label_is_told(call, shop, tmp_path)
     code, _, err = call(*base, *model, "--threshold", 0.2)
     assert code == 0, err
     assert "--threshold 0.2 is about 'stays', the last label in sorted order" in err
-    assert "--positive gone" in err
+    assert "--pos-label gone" in err
 
 
 def test_predictions_without_formulas_for_spreadsheets(call, shop, tmp_path):

@@ -66,7 +66,7 @@ class ScoreChanges:
 
     Parameters
     ----------
-    positive : str
+    pos_label : str
         The label whose probability the scores are.
     mean_change, mean_absolute_change : float
         Mean of new minus old score, and of its absolute value.
@@ -83,7 +83,7 @@ class ScoreChanges:
         Of both models, when the truth is known.
     """
 
-    positive: str
+    pos_label: str
     mean_change: float
     mean_absolute_change: float
     rank_correlation: float | None
@@ -94,7 +94,7 @@ class ScoreChanges:
 
 
 def score_changes(
-    scores: tuple[Floats, Floats], positive: str, events: Mask | None, top_k: int | None
+    scores: tuple[Floats, Floats], pos_label: str, events: Mask | None, top_k: int | None
 ) -> ScoreChanges:
     """Describe how scores move; ``events`` says which rows have the positive label.
 
@@ -108,7 +108,7 @@ def score_changes(
     edges = tuple(band_edges(old).tolist())
     index = psi(counts.sum(axis=0), counts.sum(axis=1))
     return ScoreChanges(
-        positive=positive,
+        pos_label=pos_label,
         mean_change=float((new - old).mean()),
         mean_absolute_change=float(np.abs(new - old).mean()),
         rank_correlation=_spearman(old, new),

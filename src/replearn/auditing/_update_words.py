@@ -328,7 +328,7 @@ def useful_lines(found: ModelComparison) -> Lines:
         if a is not None or b is not None
     ]
     if found.scores is not None and all(m.auc and m.auc.upper < 0.5 for m in (one, two)):
-        label = repr(found.scores.positive)
+        label = repr(found.scores.pos_label)
         shown.append(("note", f"both scores rank {label} low: is it the positive label?"))
     return shown + [
         ("note", f"model {which} predicts {str(useful.constant)!r} for nearly every row")

@@ -64,6 +64,7 @@ MODEL_HELP = (
 )
 
 
+POS_LABEL_HELP = "the positive label (default: the last in sorted order)"
 GROUP_BY_HELP = "rows with the same value belong together (one patient)"
 
 
@@ -98,7 +99,7 @@ class ThresholdOptions(CommandOptions):
         "rate=0.3, or costs 1:5 of a false positive and a false negative",
         "T",
     )
-    positive: str | None = option("the positive label (default: the last in sorted order)", "LABEL")
+    pos_label: str | None = option(POS_LABEL_HELP, "LABEL")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -406,17 +407,17 @@ def read_threshold(options: ThresholdOptions, label_counts: Mapping[Any, int]) -
         ) from error
     classes = np.array(sorted(label_counts))
     known = {str(label): label for label in classes.tolist()}
-    if options.positive is not None and options.positive not in known:
-        raise ValueError(f"--positive {options.positive}: the labels are {', '.join(known)}.")
-    if options.positive is None and len(classes) == 2:
+    if options.pos_label is not None and options.pos_label not in known:
+        raise ValueError(f"--pos-label {options.pos_label}: the labels are {', '.join(known)}.")
+    if options.pos_label is None and len(classes) == 2:
         rarer = min(label_counts, key=label_counts.__getitem__)
         positive = classes[1]
         if rarer != positive:
             say(
                 f"note: --threshold {options.threshold} is about {str(positive)!r}, the last label "
-                f"in sorted order; for one about {str(rarer)!r}, use --positive {rarer}"
+                f"in sorted order; for one about {str(rarer)!r}, use --pos-label {rarer}"
             )
-    positive = None if options.positive is None else known[options.positive]
+    positive = None if options.pos_label is None else known[options.pos_label]
     return threshold_of_label(threshold, positive, classes)
 
 

@@ -23,7 +23,7 @@ from replearn.cli import (
     put_json,
     say,
 )
-from replearn.cli._inputs import GROUP_BY_HELP, SUBGROUPS_HELP
+from replearn.cli._inputs import GROUP_BY_HELP, POS_LABEL_HELP, SUBGROUPS_HELP
 from replearn.cli._predictions import (
     NO_PREDICTION,
     Predictions,
@@ -81,7 +81,7 @@ class CompareOptions(TableOptions):
     subgroups: tuple[str, ...] = option(SUBGROUPS_HELP, "A,B", default=(), type=names)
     group_by: str | None = option(GROUP_BY_HELP, "COLUMN")
     target: str | None = option("the true labels, for tables (model files know theirs)", "COLUMN")
-    positive: str | None = option("the positive label (default: the last in sorted order)", "LABEL")
+    pos_label: str | None = option(POS_LABEL_HELP, "LABEL")
     score_threshold: float | None = number(
         "decision threshold on scores (default: that of the old model, or 0.5)", float
     )
@@ -207,12 +207,12 @@ def _names_of_rows(options: CompareOptions, notes: Any, ids: list[str] | None) -
 
 def _label_of(options: CompareOptions, model: Any) -> Any:
     """Return the positive label as the model writes it."""
-    if options.positive is None:
+    if options.pos_label is None:
         return None
     known = {str(label): label for label in getattr(model, "classes_", np.empty(0)).tolist()}
-    if options.positive not in known:
-        raise ValueError(f"--positive {options.positive}: the labels are {', '.join(known)}.")
-    return known[options.positive]
+    if options.pos_label not in known:
+        raise ValueError(f"--pos-label {options.pos_label}: the labels are {', '.join(known)}.")
+    return known[options.pos_label]
 
 
 def _golden_points(
@@ -268,7 +268,7 @@ def _compare_predictions(options: CompareOptions, tables: list[bool]) -> Any:
         groups=column(options.group_by),
         subgroups=_subgroups({name: column(name) for name in options.subgroups}),
         scores=tuple(side["score"].to_numpy() for side in (one, two)) if options.score else None,
-        pos_label=options.positive,
+        pos_label=options.pos_label,
         reference=reference,
         must_not_change=_golden_ids(options, sides[0].id_column, one, two, files),
         **_settings(options),
