@@ -247,7 +247,7 @@ def to_html(report: Report, *, values: bool = True) -> str:
     """Write the audit as one self-contained HTML page, with or without the rows' features."""
     environment, markup = environment_of_page()
     plots = {name: as_json(getattr(report, name)) for name in PLOTTED}
-    page = environment.from_string(page_asset("report.html")).render(
+    page = environment.get_template("report.html").render(
         **vars(report),
         replearn=__version__,
         values=values,
@@ -298,7 +298,9 @@ def environment_of_page() -> tuple[Any, Callable[[str], str]]:
             "The HTML report needs jinja2: pip install 'replicable-learn[report]'. "
             "to_markdown() and to_json() work without it."
         ) from error
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(page_asset), autoescape=True, undefined=jinja2.StrictUndefined
+    )
     environment.filters["percent"] = lambda value, digits=2: _unbroken(percent(value, digits))
     environment.filters.update(unbroken=_unbroken, points=points, short=_short, range=_range)
     return environment, markupsafe.Markup

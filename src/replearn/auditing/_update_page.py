@@ -99,7 +99,7 @@ def to_html(
     environment, markup = environment_of_page()
     rows = found.changed_rows
     columns = features_of(found.compared.X, found.flipped[:0])[0] if values else []
-    page = environment.from_string(page_asset("update.html")).render(
+    page = environment.get_template("update.html").render(
         found=found,
         gates=gates,
         old=old,
