@@ -10,8 +10,9 @@ from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
-from replearn import PointwiseReplicableClassifier
+from replearn import DecisionThresholdClassifier, PointwiseReplicableClassifier
 from replearn.auditing import audit, compare
 from replearn.auditing._statistics import mean_limits
 from replearn.auditing._usefulness import Predictions, usefulness
@@ -201,6 +202,20 @@ def test_a_baseline_that_is_no_better_than_no_model_is_named():
     text = " ".join(str(noise).split())
     assert "Caution: baseline itself is hardly better than always predicting '0'" in text
     assert "Caution" not in str(judged(Cut(moves=0)))
+
+
+def test_a_model_that_ranks_rows_but_decides_no_better_than_no_model_is_named():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 3))
+    y = (rng.random(4000) < 0.3 + 0.1 * np.clip(X[:, 0], -2, 2)).astype(int)
+    options = OPTIONS | {"test_size": 1500}
+    deep = DecisionTreeClassifier(max_depth=5)
+    plain = " ".join(str(audit({"baseline": deep, "other": deep}, X, y, **options)).split())
+    assert "hardly better than always predicting '0'" in plain
+    assert "Its probabilities rank rows (AUC" in plain
+    assert "improve the model or its decision threshold first" in plain
+    at_prevalence = DecisionThresholdClassifier(deep, threshold="prevalence")
+    assert "Caution" not in str(audit({"baseline": at_prevalence}, X, y, **options))
 
 
 def test_a_certified_constant_has_an_empty_guarantee():

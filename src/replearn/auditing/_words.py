@@ -107,6 +107,8 @@ def recommendation(judgement: Judgement) -> str:
         condition = "" if chosen.needs == NOTHING else condition
         return f"Recommendation: {chosen.name}{condition}. {reason(chosen, judgement)}"
     keep = f"Recommendation: keep {model_name(judgement)} as it is."
+    if caution(judgement):
+        keep = f"Recommendation: improve {model_name(judgement)} or its decision threshold first."
     if not judgement.others:
         return ""
     if judgement.baseline.changed.value < STABLE_ENOUGH:
