@@ -66,7 +66,7 @@ html_theme_options = {
     "footer_end": [],
     "navigation_with_keys": False,
 }
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "glossary": [], "faq": []}
 
 PACKAGES = {
     "replearn": "Estimators, plan, audit, compare, save and load",
