@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from _atlas_measure import COIN_TOSS, DELTA, SHARES, Effort
+from _atlas_measure import COIN_TOSS, DELTA, MIN_CERTIFIED_ROWS, SHARES, Effort
 from _atlas_tables import Source
 from _cells import Cells, machine
 
@@ -47,6 +47,7 @@ def assemble(cells: Cells, sources: Iterable[Source], effort: Effort) -> dict[st
         "shares": list(SHARES),
         "coin_toss": COIN_TOSS,
         "delta": DELTA,
+        "min_certified_rows": MIN_CERTIFIED_ROWS,
         "models": MODEL_TITLES,
         "remedies": REMEDY_TITLES,
         "tables": tables,

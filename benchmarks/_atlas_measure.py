@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from _atlas_tables import AtlasTable
-from _base_learners import base_estimator
+from _base_learners import MODELS, base_estimator
 from numpy.typing import NDArray
 
 from replearn.auditing import AuditResult, ContenderResult, Estimate, audit
@@ -43,6 +43,7 @@ class Effort:
     max_test: int = 1000
     n_random: int = 50
     n_unstable: int = 50
+    certified_models: tuple[str, ...] = MODELS
 
 
 def retrainings(table: AtlasTable, model: str, effort: Effort) -> dict[str, Any]:
@@ -65,7 +66,7 @@ def retrainings(table: AtlasTable, model: str, effort: Effort) -> dict[str, Any]
 def remedies(table: AtlasTable, model: str, effort: Effort) -> dict[str, Any]:
     """Measure each remedy beside the model itself, on pairs of samples that share no row."""
     kinds = [*REMEDIES]
-    if _train_size(table, effort) >= MIN_CERTIFIED_ROWS:
+    if model in effort.certified_models and _train_size(table, effort) >= MIN_CERTIFIED_ROWS:
         kinds.append(CERTIFIED)
     result = _audit(table, model, effort, kinds, effort.n_remedy_pairs, 1.0)
     # The audit returns the contenders in an order of its own: each is found by its name.
@@ -209,8 +210,10 @@ def history_text(percents: NDArray[np.intp]) -> str:
 
 def cell_texts(row: Any) -> list[str]:
     """Write the shown columns of one row, numbers with few digits."""
-    texts = []
-    for cell in row:
-        is_number = isinstance(cell, int | float | np.number)
-        texts.append(f"{cell:.5g}" if is_number else str(cell))
-    return texts
+    return [_cell_text(cell) for cell in row]
+
+
+def _cell_text(cell: Any) -> str:
+    if cell is None or cell != cell:  # the latter is not a number
+        return "missing"
+    return f"{cell:.5g}" if isinstance(cell, int | float | np.number) else str(cell)

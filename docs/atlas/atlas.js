@@ -52,6 +52,18 @@
     for (const node of document.querySelectorAll(".n-retrainings")) node.textContent = nRetrainings;
   }
 
+  function fillModels() {
+    const shares = atlas.shares.map((share) => `${shareName(share)} new`);
+    const over = (label, values) => number(label, 0, percent(median(values), 1), html("span", { class: "limits" }, `${(100 * Math.min(...values)).toFixed(1)} to ${(100 * Math.max(...values)).toFixed(1)}`));
+    const rows = models.map((model) => [model, usefulCells.filter((cell) => cell.model === model)]).filter(([, cells]) => cells.length).map(([model, cells]) => html("tr", {},
+      html("th", { scope: "row" }, atlas.models[model]),
+      number("Tables", cells.length, `${cells.length}`),
+      ...shares.map((label, i) => over(label, cells.map((cell) => cell.changed[i][0]))),
+      over("Coin toss", cells.map((cell) => cell.coin[0])),
+      over("Ever changed", cells.map(everChanged))));
+    fill("model-summary", ["Model", "Tables", ...shares, "Coin toss", `Ever, of ${nRetrainings}`], rows, [1, 2, 3, 4, 5, 6]);
+  }
+
   // -- picture: share of changed predictions by table and model ------------------------------------
   const rowOf = new Map();
   const visibleCells = () => atlas.cells.filter((cell) => !rowOf.get(cell).hidden);
@@ -144,9 +156,15 @@
 
   const personsOf = (cell) => cell.persons.map(history).sort((a, b) => b.count - a.count || a.row - b.row);
 
-  function choose(cell, person = 0) {
+  /* The first person to see is nearest to a coin toss: the ones before change more often. */
+  function nearHalf(persons) {
+    const distances = persons.map((one) => Math.abs(one.count - one.pairs.length / 2));
+    return distances.indexOf(Math.min(...distances));
+  }
+
+  function choose(cell) {
     shown.cell = cell;
-    shown.person = person;
+    shown.person = nearHalf(personsOf(cell));
     byId("table-choice").value = cell.table;
     byId("model-choice").replaceChildren(...atlas.cells.filter((one) => one.table === cell.table).map((one) => html("option", { value: one.model }, atlas.models[one.model])));
     byId("model-choice").value = cell.model;
@@ -248,7 +266,9 @@
       return html("tr", {}, html("th", { scope: "row" }, title), ...cells, number("Loses a point", costly, `${costly} of ${lines.length}`), number("Flips more", more, `${more} of ${lines.length}`));
     });
     fill("remedy-summary", ["Flips left / accuracy", ...models.map((model) => atlas.models[model]), "Loses a point", "Flips more"], rows, models.map((_, i) => i + 1).concat([models.length + 1, models.length + 2]));
-    byId("remedies-words").textContent = `Medians over tables: the part of the model's flips that is left (1 is all of them), and accuracy in percentage points against the model itself. Each remedy was measured with its defaults on ${atlas.effort.n_remedy_pairs} pairs of samples that share no row; PointwiseReplicableClassifier only where a training has 1,000 rows or more.`;
+    const without = models.filter((model) => !atlas.effort.certified_models.includes(model)).map((model) => atlas.models[model]);
+    const missing = atlas.cells.filter((cell) => !cell.remedies).map((cell) => `${atlas.models[cell.model]} on ${tables.get(cell.table).title}`);
+    byId("remedies-words").textContent = `Medians over tables: the part of the model's flips that is left (1 is all of them), and accuracy in percentage points against the model itself. Each remedy was measured with its defaults on ${atlas.effort.n_remedy_pairs} pairs of samples that share no row; PointwiseReplicableClassifier only where a training has ${atlas.min_certified_rows.toLocaleString("en")} rows or more${without.length ? `, and not for ${without.join(" and ")}, for which its many trainings took too long` : ""}.${missing.length ? ` Remedies were not measured, for lack of time, for ${missing.join("; ")}.` : ""}`;
   }
 
   function fillRemedies() {
@@ -343,12 +363,13 @@
   }
 
   headline();
+  fillModels();
   fillTable();
   fillSummary();
   fillMethod();
   const filterRemedies = fillRemedies();
   byId("losing").addEventListener("change", filterRemedies);
   connect(searchableTable(accepted));
-  choose(cellOf("titanic", "boosting") ?? atlas.cells[0]);
+  choose(cellOf("light_chains", "boosting") ?? atlas.cells[0]);
   keepDrawn(() => { drawPicture(); drawPerson(); });
 })();

@@ -241,13 +241,15 @@ def test_history_of_a_person(page, finished):
     cell = next(one for one in data["cells"] if one["table"] == "digits")
     page.locator("#row-table tbody tr").nth(1).get_by_role("button", name="History").click()
     counts = sorted((n_changes(history) for _, _, history in cell["persons"]), reverse=True)
+    first = min(counts, key=lambda count: abs(count - 1.5))
+    before = counts[counts.index(first) - 1]
     assert page.locator("#table-choice").input_value() == "digits"
-    assert f"changed in {counts[0]} of 3 retrainings" in page.locator("#person-words").inner_text()
+    assert f"changed in {first} of 3 retrainings" in page.locator("#person-words").inner_text()
     assert page.locator("#history .before").count() == 3
-    assert page.locator("#history .other").count() == counts[0]
+    assert page.locator("#history .other").count() == first
     assert page.locator("#cell-remedies tbody tr").count() == 4
     page.get_by_role("button", name="Previous").click()
-    assert f"changed in {counts[-1]} of 3" in page.locator("#person-words").inner_text()
+    assert f"changed in {before} of 3" in page.locator("#person-words").inner_text()
     page.get_by_role("button", name="A random person").click()
     assert "drawn at random" in page.locator("#person-choice option:checked").inner_text()
 
