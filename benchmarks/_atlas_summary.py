@@ -58,7 +58,7 @@ def _by_remedy(data: dict[str, Any]) -> str:
                 f"{np.median(left):.2f}",
                 f"{100 * np.median(gained):+.1f}",
                 f"{100 * gained.min():+.1f} to {100 * gained.max():+.1f}",
-                int((gained < LOST).sum()),
+                int((gained <= LOST).sum()),
                 more,
             ]
         )
