@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import sys
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -24,7 +25,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "README.md", "**/GALLERY_HEADER.rst"]
+exclude_patterns = ["_build", "_extra", "README.md", "**/GALLERY_HEADER.rst"]
 templates_path = ["_templates"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 nitpicky = False
@@ -54,6 +55,7 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "replicable-learn"
 html_static_path = ["_static"]
+html_extra_path = ["_extra"]  # the page of the flip atlas, written by `flip_atlas`
 html_css_files = ["site.css"]
 html_js_files = ["tables.js"]
 html_show_sourcelink = False
@@ -151,6 +153,16 @@ def reference_pages(app: object) -> None:
             page.unlink()
 
 
+def flip_atlas() -> None:
+    """Write the page of the flip atlas, from the files in docs/atlas."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+    from _atlas_page import make_page
+
+    folder = Path(__file__).parent / "_extra" / "atlas"
+    folder.mkdir(parents=True, exist_ok=True)
+    write_if_changed(folder / "index.html", make_page())
+
+
 def write_if_changed(page: Path, text: str) -> None:
     """Write a page; one that stays as it was is not built again."""
     if not page.exists() or page.read_text(encoding="utf-8") != text:
@@ -186,7 +198,8 @@ def describe_constants(
 
 
 def setup(app: object) -> None:
-    """Write the reference pages before Sphinx looks for sources; link docstrings to theorems."""
+    """Write generated pages before Sphinx looks for sources; link docstrings to theorems."""
     reference_pages(app)
+    flip_atlas()
     app.connect("autodoc-process-docstring", describe_constants)
     app.connect("autodoc-process-docstring", add_theory, priority=900)  # after numpydoc

@@ -98,14 +98,14 @@ const replearnPage = (() => {
 
   // -- table of rows -----------------------------------------------------------------------------
   /* Sort by any column, search by text; ``accepts`` may hide more rows. Returns what filters. */
-  function searchableTable(accepts = () => true) {
-    const table = document.getElementById("row-table");
+  function searchableTable(accepts = () => true, tableId = "row-table", searchId = "search", countId = "count") {
+    const table = document.getElementById(tableId);
     const body = table.tBodies[0];
     const rows = [...body.rows].map((row) => ({ row, words: row.textContent.toLowerCase() }));
-    const count = document.getElementById("count");
+    const count = document.getElementById(countId);
 
     function filter() {
-      const wanted = document.getElementById("search").value.trim().toLowerCase();
+      const wanted = document.getElementById(searchId).value.trim().toLowerCase();
       let visible = 0;
       for (const { row, words } of rows) {
         row.hidden = !(words.includes(wanted) && accepts(row));
@@ -113,7 +113,7 @@ const replearnPage = (() => {
       }
       count.textContent = `${visible} of ${rows.length} rows`;
     }
-    document.getElementById("search").addEventListener("input", filter);
+    document.getElementById(searchId).addEventListener("input", filter);
 
     function sortBy(head, column, numeric) {
       const descending = head.getAttribute("aria-sort") !== "descending" && (numeric || head.getAttribute("aria-sort") === "ascending");
