@@ -47,7 +47,7 @@
     const last = atlas.shares.length - 1;
     const most = usefulCells.reduce((a, b) => (a.changed[last][0] > b.changed[last][0] ? a : b));
     const coins = median(usefulCells.map((cell) => cell.coin[0]));
-    byId("headline").textContent = `Retrain a model on new rows, and ${at(last)} of people get another prediction (median of ${usefulCells.length} models on ${tables.size} public tables). For ${percent(coins, 1)} it is close to a coin toss.`;
+    byId("headline").textContent = `Retrain a model on new rows, and ${at(last)} of people get another prediction (median of ${usefulCells.length} models on ${tables.size} public tables). For ${percent(coins, 1)} it changed in ${Math.ceil(atlas.coin_toss * nRetrainings)} or more of ${nRetrainings} retrainings.`;
     byId("lead").textContent = `With ${shareName(atlas.shares[0])} of the rows new it is ${at(0)}, with ${shareName(atlas.shares[1])} new ${at(1)}. Most change for the ${atlas.models[most.model]} on “${tables.get(most.table).title}”: ${percent(most.changed[last][0], 1)}. “People” are the rows of the tables: patients, applicants, passengers, but also flights, mails and images.`;
     for (const node of document.querySelectorAll(".n-retrainings")) node.textContent = nRetrainings;
   }
