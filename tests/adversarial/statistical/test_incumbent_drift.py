@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from replearn import IncumbentClassifier
 from replearn.bounds.incumbent import drift_lag, shift_lag
 from replearn.learners.incumbent_fit import cross_fitted
-from replearn.learners.incumbent_memory import accuracy, decide, loss_against
+from replearn.learners.incumbent_memory import WORSE, accuracy, decide, got_worse, loss_against
 from replearn.learners.incumbent_rule import Replay, Setting, evidence_of
 
 FALSE_ALARM = 1e-8
@@ -26,12 +26,15 @@ MEMORIES = [0.0, 0.5, 0.7]
 class CellShare(ClassifierMixin, BaseEstimator):
     """Score of a point: the share of label 1 in its cell."""
 
+    def __init__(self, n_cells=N_CELLS):
+        self.n_cells = n_cells
+
     def fit(self, X, y):
         cells = X[:, 0].astype(int)
         self.classes_ = np.array([0, 1])
         self.n_features_in_ = 1
-        count = np.maximum(np.bincount(cells), 1)
-        self.share_ = np.bincount(cells, weights=y) / count
+        count = np.maximum(np.bincount(cells, minlength=self.n_cells), 1)
+        self.share_ = np.bincount(cells, weights=y, minlength=self.n_cells) / count
         return self
 
     def predict_proba(self, X):
@@ -190,6 +193,28 @@ def test_the_limits_of_a_loss_hold_under_drift(moved):
         low += loss.lower > true
         high += loss.upper < true
     assert max(low, high) <= binom.isf(FALSE_ALARM, n_samples, 0.06)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("positives", [0.1, 0.5])
+def test_windows_without_drift_raise_no_alarm(positives):
+    """New rows of 2,000 windows; every score depends on the other rows of its cell."""
+    rng = np.random.default_rng(5)
+    n_windows = 2000
+    is_new = np.arange(360) >= 330
+    alarms = 0
+    seen = 0
+    for _ in range(n_windows):
+        X = rng.integers(0, 30, (360, 1)).astype(float)
+        y = (rng.random(360) < positives).astype(int)
+        turned = np.where(is_new & (rng.random(360) < 0.9), 1 - y, y)
+        for number, labels in enumerate((y, turned)):
+            score = cross_fitted(CellShare(30), X, labels, np.arange(360), 2, "score", {}).score
+            alarm = got_worse((score > 0.5) != labels, is_new)
+            alarms += alarm and number == 0
+            seen += alarm and number == 1
+    assert alarms <= binom.isf(FALSE_ALARM, n_windows, WORSE)
+    assert positives == 0.5 or seen > 0.9 * n_windows
 
 
 def sample(eta, rng, n_rows):
