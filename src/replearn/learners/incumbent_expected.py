@@ -1,4 +1,4 @@
-"""What remembering costs by expectation: probabilities in place of labels.
+"""What remembering costs by expectation: probabilities instead of labels.
 
 Rows on which an incumbent and plain retraining differ lie near the decision threshold, where labels
 are close to coin flips: counting them shows large losses only. The probability of a label is
