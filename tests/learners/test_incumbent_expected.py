@@ -58,17 +58,36 @@ def test_weights_count_rows_several_times():
 
 
 def test_rows_far_from_the_threshold_do_not_count_unless_there_are_few():
-    """Labels far away are reversed: near the threshold nobody knows."""
+    """Labels far away are reversed, where both rules agree: near the threshold nobody knows."""
     old, new, codes, _ = rows(3)
     kept = (old > 0.5).astype(np.intp)
-    is_far = np.minimum(np.abs(old - 0.5), np.abs(new - 0.5)) > 0.15
-    other = np.where(is_far, 1 - codes, codes)
+    is_near = np.minimum(np.abs(old - 0.5), np.abs(new - 0.5)) <= 0.15
+    counts = is_near | (kept != (new > 0.5))
+    assert MIN_ROWS < counts.sum() < N
+    other = np.where(counts, codes, 1 - codes)
     near = losses(old, new, codes, [kept], band=0.05)[0]
     assert losses(old, new, other, [kept], band=0.05)[0] == pytest.approx(near, rel=1e-12)
     assert losses(old, new, other, [kept], band=0.3)[0] != pytest.approx(near, rel=1e-3)
     everywhere = losses(old, new, codes, [kept], band=10.0)[0]
-    assert (is_far.size - is_far.sum()) > MIN_ROWS
-    assert losses(old, new, codes, [kept], band=0.0)[0] == pytest.approx(everywhere, rel=1e-12)
+    same = (new > 0.5).astype(np.intp)
+    same[0] = 1 - same[0]
+    few = losses(old, new, codes, [same], band=0.0)[0]
+    assert few == pytest.approx(losses(old, new, codes, [same], band=10.0)[0], rel=1e-12)
+    assert everywhere != pytest.approx(near, rel=1e-3)
+
+
+def test_scores_of_trees_are_far_from_the_threshold():
+    """Nothing is extrapolated from the rows between: those that differ count themselves."""
+    rng = np.random.default_rng(5)
+    old = rng.choice([0.0, 1.0, 0.4, 0.6], N, p=[0.45, 0.45, 0.05, 0.05])
+    new = np.where(rng.random(N) < 0.2, 1.0 - old, old)
+    both = np.where(old == new, old, 0.65)  # right with .65 where old and new differ
+    codes = (rng.random(N) < both).astype(np.intp)
+    kept = (old > 0.5).astype(np.intp)
+    plain = (new > 0.5).astype(np.intp)
+    value = losses(old, new, codes, [kept])[0][0]
+    counted = ((codes == plain).astype(float) - (codes == kept)).mean()
+    assert value == pytest.approx(counted, abs=0.01)
 
 
 def test_scores_that_are_one_column():

@@ -2,9 +2,10 @@
 
 Rows on which an incumbent and plain retraining differ lie near the decision threshold, where labels
 are close to coin flips: counting them shows large losses only. The probability of a label is
-estimated from all rows near the threshold, by a linear combination of the remembered score and the
-new one, and the loss is its mean over the rows that differ. A drift of the share of labels moves
-the constant of that combination, a change of the concept the weight of the new score.
+estimated from all rows near the threshold and those that differ, by a linear combination of the
+remembered score and the new one, and the loss is its mean over the rows that differ. A drift of the
+share of labels moves the constant of that combination, a change of the concept the weight of the
+new score.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ REACH = 3.0
 """Rows whose remembered or new score is within so many bands of the threshold are near it."""
 
 MIN_ROWS = 100
-"""With fewer rows near the threshold all rows are used."""
+"""With fewer rows near the threshold, or on which rules differ, all rows are used."""
 
 
 def expected_losses(
@@ -67,7 +68,8 @@ def expected_losses(
     near = share
     if remembered.ndim == 1:
         distance = np.minimum(np.abs(remembered - threshold), np.abs(new - threshold))
-        inside = distance <= REACH * np.asarray(band)
+        differs = np.any([one != plain for one in kept], axis=0)  # a tree's are far from it
+        inside = differs | (distance <= REACH * np.asarray(band))
         near = share * inside if inside.sum() >= MIN_ROWS else share
     whole = np.ones(len(codes), dtype=bool)
     parts = [whole, *(groups != number for number in range(int(groups.max()) + 1))]
