@@ -201,11 +201,7 @@ def one_table(results, kind, names):
             if found is None:
                 line.append("")
                 continue
-            flips, width = found["flips"]
-            gain, half = found["accuracy"]
-            text = f"{flips:.2f} / {gain:+.2f}"
-            if found["chains"] > 1:
-                text = f"{flips:.2f} ± {width:.2f} / {gain:+.2f} ± {half:.2f}"
+            text = f"{with_limits(found['flips'], '')} / {with_limits(found['accuracy'])}"
             fewer = found["chains"] < len(cell["chains"])
             line.append(f"{text} ({found['chains']})" if fewer else text)
         lines.append(line)
@@ -221,7 +217,8 @@ def drift_table(results, names):
             found = [one for one in (compared(cell, name) for cell in cells) if one is not None]
             if not found:
                 continue
-            line = [f"{kind}, {drift} ({len(found)})", name]
+            n_chains = sum(one["chains"] for one in found)
+            line = [f"{kind}, {drift} ({len(found)}, {n_chains})", name]
             for item in ("flips", "negative"):
                 line.append(f"{np.mean([one[item][0] for one in found]):.2f}")
             for item in ("accuracy", "last", "first after", "after"):
@@ -230,13 +227,13 @@ def drift_table(results, names):
             line.append(f"{100 * np.mean([one['tail'] for one in found]):.0f} %")
             line.append(f"{np.mean([one['stale'] for one in found]):.1f}")
             lines.append(line)
-    header = ("samples, drift (files and models)", "contender", "flips", "negative flips")
+    header = ("samples, drift (cells, chains)", "contender", "flips", "negative flips")
     gains = ("accuracy", "last model", "month after", "two months after")
     return markdown_table((*header, *gains, "99 % row", "wrong ones stay"), lines)
 
 
 def lost_targets(results):
-    """Say where a target is missed."""
+    """Say where a target is missed, with limits over chains."""
     lines = []
     for cell in results:
         drift = cell["where"].split(", ")[3]
@@ -244,16 +241,23 @@ def lost_targets(results):
             found = compared(cell, name)
             reasons = []
             if drift == "none" and found["flips"][0] > MAX_FLIPS:
-                reasons.append(f"{found['flips'][0]:.2f} of the flips")
+                reasons.append(f"{with_limits(found['flips'], '')} of the flips")
             if drift == "none" and found["accuracy"][0] < 0:
-                reasons.append(f"accuracy {found['accuracy'][0]:+.2f}")
+                reasons.append(f"accuracy {with_limits(found['accuracy'])}")
             if drift != "none" and found["last"][0] < -MAX_LAST_LOSS:
-                reasons.append(f"last model {found['last'][0]:+.2f}")
+                reasons.append(f"last model {with_limits(found['last'])}")
             if drift != "none" and name == AUTO and found["first after"][0] < -1:
-                reasons.append(f"month after {found['first after'][0]:+.2f}")
+                reasons.append(f"month after {with_limits(found['first after'])}")
             if reasons:
-                lines.append(f"- lost: {cell['where']}, {name}: {', '.join(reasons)}")
+                where = f"{cell['where']} ({found['chains']})"
+                lines.append(f"- lost: {where}, {name}: {', '.join(reasons)}")
     return "\n".join(lines) or "No target is missed."
+
+
+def with_limits(value, sign="+"):
+    """Write a mean with its limits, if there is more than one chain."""
+    mean, half = value
+    return f"{mean:{sign}.2f}" if np.isnan(half) else f"{mean:{sign}.2f} ± {half:.2f}"
 
 
 def report(results):
@@ -264,7 +268,7 @@ def report(results):
         "Fresh samples without drift:\n\n" + one_table(results, FRESH, [*fixed, *PEERS]),
         "Rolling windows without drift:\n\n" + one_table(results, ROLLING, fixed),
         "Means over files and models / the worst of them:\n\n" + drift_table(results, every),
-        "Missed targets:\n\n" + lost_targets(results),
+        "Missed targets (chains):\n\n" + lost_targets(results),
     ]
     return "\n\n".join(parts)
 

@@ -25,9 +25,11 @@ CONFIDENCE = 0.95
 SHOWN = 0.99
 """Confidence at which the longest memory is given up."""
 
-SHOWN_BY_COUNT = 0.999
-"""The same for counted losses where expected ones are known: few rows differ, and limits of few
-rows are rough."""
+SHOWN_BY_FEW = 0.999
+"""The same for losses that are counted on fewer than `FEW` rows: limits of few rows are rough."""
+
+FEW = 100
+"""Rows on which two rules differ from which on a count of them is not rough."""
 
 WORSE = 0.001
 """Chance of an alarm by the new rows of a window in which nothing has changed."""
@@ -172,7 +174,8 @@ def choose_setting(
         evidence = [Evidence(*both) for both in zip(counted, expected, strict=True)]
     longest = evidence[0]
     # theorem: incumbent-band (section 8: each limit holds by itself)
-    is_given_up = shows_loss([*earlier, longest], max_loss)
+    confidence = SHOWN if (kept[0] != plain).sum() >= FEW else SHOWN_BY_FEW
+    is_given_up = shows_loss([*earlier, longest], max_loss, confidence)
     if not is_given_up and not (cautious and longest.value > max_loss):
         return Choice(settings[0], longest.counted, 0, longest)
     for rejected, found in enumerate(evidence[1:], start=1):
@@ -182,11 +185,13 @@ def choose_setting(
     return Choice(nothing, Loss(0.0, 0.0), len(settings), longest)
 
 
-def shows_loss(latest: Sequence[Evidence], max_loss: float) -> bool:
-    """Tell whether a loss is shown at the last retraining, or on average over the latest."""
+def shows_loss(latest: Sequence[Evidence], max_loss: float, confidence: float) -> bool:
+    """Tell whether a loss is shown at the last retraining, or on average over the latest.
+
+    ``confidence`` is that of counted losses; that of expected ones is `SHOWN`.
+    """
     counted = [one.counted for one in latest]
     expected = [one.expected for one in latest if one.expected is not None]
-    confidence = SHOWN if latest[-1].expected is None else SHOWN_BY_COUNT
     limits = [counted[-1].limit(confidence), pooled(counted).limit(confidence)]
     if latest[-1].expected is not None:
         limits += [expected[-1].limit(SHOWN), pooled(expected).limit(SHOWN)]
