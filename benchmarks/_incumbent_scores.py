@@ -7,6 +7,7 @@ compared on these arrays without training anything again.
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +15,8 @@ import numpy as np
 from _base_learners import base_estimator
 from _data import Table
 from sklearn.ensemble import BaggingClassifier
-from sklearn.model_selection import StratifiedKFold
+
+from replearn.learners.incumbent_fit import interleaved_folds
 
 MONTHS = 12
 CHANGE = 6
@@ -26,8 +28,23 @@ WINDOW = 12
 DRIFTS = ("none", "prevalence", "concept", "slow", "broken")
 REVERSED = 0.8
 SLOWLY_REVERSED = 0.5
+GROWTH = 0.5
 PEERS = ("bagging of 5", "last 4 samples pooled", "distilled")
 N_FOLDS = 5
+
+
+class Fits:
+    """Models that have been fitted: before a sudden change they are those without drift."""
+
+    def __init__(self) -> None:
+        self._models: dict[str, Any] = {}
+
+    def fit(self, world: World, model: str, month: int, X: np.ndarray, y: np.ndarray) -> Any:
+        digest = hashlib.blake2b(X.tobytes() + y.tobytes(), digest_size=16).hexdigest()
+        key = f"{world.table.name} {model} {month} {X.shape} {digest}"
+        if key not in self._models:
+            self._models[key] = base_estimator(model, world.table, seed=month).fit(X, y)
+        return self._models[key]
 
 
 class World(NamedTuple):
@@ -60,7 +77,7 @@ class World(NamedTuple):
     def positives(self, month: int) -> float:
         """Share of positive labels: from the file's to half as many again."""
         share = float(self.table.y.mean())
-        return share * (1 + 0.5 * month / (MONTHS - 1)) if self.drift == "prevalence" else share
+        return share * (1 + GROWTH * month / (MONTHS - 1)) if self.drift == "prevalence" else share
 
 
 def make_world(table: Table, drift: str, chain: int) -> World:
@@ -78,24 +95,38 @@ def make_world(table: Table, drift: str, chain: int) -> World:
 
 
 def draw_samples(world: World, kind: str, rows: int, chain: int) -> list[np.ndarray]:
-    """Return the rows of each month: fresh ones, or a window that moves by a twelfth."""
+    """Return the rows of each month: fresh ones, or a window that moves by a twelfth.
+
+    No row is drawn in two months: a remembered model has not seen the rows on which it is compared
+    with a new one.
+    """
     rng = np.random.default_rng([7, chain])
     rest = rng.permutation(world.table.rest)
     if kind == ROLLING:
         step = rows // 6
         return [rest[month * step : (month + WINDOW) * step] for month in range(MONTHS)]
+    rows = fresh_rows(world.table, rows)
+    y = world.table.y[rest]
+    ones = rest[y == 1]
+    zeros = rest[y == 0]
     found = []
     for month in range(MONTHS):
-        y = world.table.y[rest]
-        ones, zeros = rest[y == 1], rest[y == 0]
         n_ones = min(rng.binomial(rows, world.positives(month)), len(ones))
         n_zeros = min(rows - n_ones, len(zeros))
-        chosen = [
-            rng.choice(ones, n_ones, replace=False),
-            rng.choice(zeros, n_zeros, replace=False),
-        ]
-        found.append(rng.permutation(np.concatenate(chosen)))
+        found.append(rng.permutation(np.concatenate([ones[:n_ones], zeros[:n_zeros]])))
+        ones = ones[n_ones:]
+        zeros = zeros[n_zeros:]
     return found
+
+
+def fresh_rows(table: Table, rows: int) -> int:
+    """Return how many rows a month has: as many as the file has for a year with most positives."""
+    share = float(table.y.mean())
+    n_ones = int(table.y[table.rest].sum())
+    n_zeros = len(table.rest) - n_ones
+    months = MONTHS * (1.0 + GROWTH / 2.0)
+    largest = min(n_ones / (share * months), n_zeros / (MONTHS - share * months))
+    return min(rows, int(0.97 * largest))  # numbers of positives are drawn
 
 
 def months_of(sample: np.ndarray, month: int, kind: str) -> np.ndarray | int:
@@ -106,10 +137,23 @@ def months_of(sample: np.ndarray, month: int, kind: str) -> np.ndarray | int:
     return np.clip(drawn, 0, month)
 
 
-def compute(path: Path, table: Table, model: str, drift: str, kind: str, rows: int, chain: int):
-    """Write the scores of one chain, unless they are there."""
+def compute(
+    path: Path,
+    table: Table,
+    model: str,
+    drift: str,
+    kind: str,
+    rows: int,
+    chain: int,
+    fits: Fits | None = None,
+    *,
+    with_peers: bool = True,
+) -> None:
+    """Write the scores of one chain, unless they are there; fits are shared between drifts."""
     if path.exists():
         return
+    with_peers = with_peers and drift == "none" and kind == FRESH
+    fits = Fits() if fits is None else fits
     world = make_world(table, drift, chain)
     samples = draw_samples(world, kind, rows, chain)
     held_out = [s[-(rows // 6) :] if kind == ROLLING else s for s in samples]
@@ -120,18 +164,23 @@ def compute(path: Path, table: Table, model: str, drift: str, kind: str, rows: i
     cross = np.full((MONTHS, n_held), np.nan, dtype=np.float32)
     peers = {name: np.zeros((MONTHS, len(table.test)), dtype=np.float32) for name in PEERS}
     models: list[Any] = []
+    window: list[np.ndarray] = []
+    window_labels: list[np.ndarray] = []
     for month, sample in enumerate(samples):
         X = world.features(sample, month)
         y = world.labels(sample, months_of(sample, month, kind))
-        base = base_estimator(model, table, seed=month)
-        models.append(base.fit(X, y))
+        models.append(fits.fit(world, model, month, X, y))
         for number, variant in enumerate(variants):
             test[number, month] = _score(models[-1], world.features(table.test, variant))
         rows_now = world.features(held_out[month], month)
         for older in range(month):
             seen[month, older, : len(rows_now)] = _score(models[older], rows_now)
-        cross[month, : len(rows_now)] = _cross_fitted(X, y, world, model, month)[-len(rows_now) :]
-        if drift == "none" and kind == FRESH:
+        left_out = _cross_fitted(X, y, world, model, month, fits)
+        cross[month, : len(rows_now)] = left_out[-len(rows_now) :]
+        if kind == ROLLING:
+            window.append(left_out.astype(np.float32))
+            window_labels.append(y.astype(np.int8))
+        if with_peers:
             _fit_peers(peers, world, model, samples, month)
     labels = np.full((MONTHS, n_held), -1, dtype=np.int8)
     for month, rows_of in enumerate(held_out):
@@ -149,7 +198,8 @@ def compute(path: Path, table: Table, model: str, drift: str, kind: str, rows: i
         seen=seen,
         cross=cross,
         labels=labels,
-        **(peers if drift == "none" and kind == FRESH else {}),
+        **(peers if with_peers else {}),
+        **({"window": window, "window_labels": window_labels} if kind == ROLLING else {}),
     )
     unfinished.replace(path)
 
@@ -158,11 +208,16 @@ def _score(model: Any, X: np.ndarray) -> np.ndarray:
     return model.predict_proba(X)[:, 1]
 
 
-def _cross_fitted(X: np.ndarray, y: np.ndarray, world: World, model: str, month: int):
+def _cross_fitted(
+    X: np.ndarray, y: np.ndarray, world: World, model: str, month: int, fits: Fits
+) -> np.ndarray:
     scores = np.zeros(len(y))
-    for train, test in StratifiedKFold(N_FOLDS).split(X, y):
-        base = base_estimator(model, world.table, seed=month).fit(X[train], y[train])
-        scores[test] = _score(base, X[test])
+    fold = interleaved_folds(y, N_FOLDS)  # every fold has rows of every month of a window
+    for number in range(N_FOLDS):
+        train = fold != number
+        test = fold == number
+        fitted = fits.fit(world, model, month, X[train], y[train])
+        scores[test] = _score(fitted, X[test])
     return scores
 
 

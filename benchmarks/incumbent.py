@@ -22,10 +22,10 @@ from pathlib import Path
 import numpy as np
 from _cells import add_report_arguments, markdown_table, write_report
 from _data import add_data_arguments, load, parse
-from _incumbent_scores import CHANGE, DRIFTS, FRESH, MONTHS, PEERS, ROLLING, compute
+from _incumbent_scores import CHANGE, DRIFTS, FRESH, MONTHS, PEERS, ROLLING, Fits, compute
 from scipy.stats import t as student
 
-from replearn.learners.incumbent_memory import choose_setting, ladder
+from replearn.learners.incumbent_memory import choose_setting, got_worse, ladder
 from replearn.learners.incumbent_rule import Replay, Setting, replay
 
 FIXED = {
@@ -67,6 +67,7 @@ def auto_settings(cell, band=0.1, max_loss=MAX_LOSS):
     """Choose memory and band month by month on cross-fitted rows, as memory="auto" does."""
     settings = []
     losses = []
+    cautious = False
     first = 0  # the chain starts again after a reset
     for month in range(1, MONTHS):
         known = cell["labels"][month] >= 0
@@ -78,13 +79,23 @@ def auto_settings(cell, band=0.1, max_loss=MAX_LOSS):
             ladder(band, 0.5),
             max_loss=max_loss,
             earlier=losses,
+            cautious=cautious,
         )
+        if "window" in cell and is_drifted(cell, month, int(known.sum())):
+            choice = choice.forgotten()
         settings.append(choice.setting)
         losses.append(choice.longest)
+        cautious = choice.rejected > 0
         if choice.is_reset:
             first = month
             losses = []
     return settings
+
+
+def is_drifted(cell, month, n_new):
+    """Compare the new rows of a window with the others, as memory="auto" does."""
+    wrong = (cell["window"][month] > 0.5) != cell["window_labels"][month]
+    return got_worse(wrong, np.arange(len(wrong)) >= len(wrong) - n_new)
 
 
 def predictions(cell, settings):
@@ -167,7 +178,13 @@ def compared(cell, name):
         for item in ("accuracy", "last", "after", "first after")
     }
     level = {item: np.mean([one[item] for one, _ in pairs]) for item in ("tail", "stale")}
-    return {"flips": limits(ratios), "negative": limits(worse), **gains, **level}
+    return {
+        "flips": limits(ratios),
+        "negative": limits(worse),
+        **gains,
+        **level,
+        "chains": len(pairs),
+    }
 
 
 def one_table(results, kind, names):
@@ -184,12 +201,9 @@ def one_table(results, kind, names):
             if found is None:
                 line.append("")
                 continue
-            flips, width = found["flips"]
-            gain, half = found["accuracy"]
-            if len(cell["chains"]) < 2:
-                line.append(f"{flips:.2f} / {gain:+.2f}")
-            else:
-                line.append(f"{flips:.2f} ± {width:.2f} / {gain:+.2f} ± {half:.2f}")
+            text = f"{with_limits(found['flips'], '')} / {with_limits(found['accuracy'])}"
+            fewer = found["chains"] < len(cell["chains"])
+            line.append(f"{text} ({found['chains']})" if fewer else text)
         lines.append(line)
     return markdown_table(("file, model (chains)", "plain flips", *names), lines)
 
@@ -203,7 +217,8 @@ def drift_table(results, names):
             found = [one for one in (compared(cell, name) for cell in cells) if one is not None]
             if not found:
                 continue
-            line = [f"{kind}, {drift} ({len(found)})", name]
+            n_chains = sum(one["chains"] for one in found)
+            line = [f"{kind}, {drift} ({len(found)}, {n_chains})", name]
             for item in ("flips", "negative"):
                 line.append(f"{np.mean([one[item][0] for one in found]):.2f}")
             for item in ("accuracy", "last", "first after", "after"):
@@ -212,13 +227,13 @@ def drift_table(results, names):
             line.append(f"{100 * np.mean([one['tail'] for one in found]):.0f} %")
             line.append(f"{np.mean([one['stale'] for one in found]):.1f}")
             lines.append(line)
-    header = ("samples, drift (files and models)", "contender", "flips", "negative flips")
+    header = ("samples, drift (cells, chains)", "contender", "flips", "negative flips")
     gains = ("accuracy", "last model", "month after", "two months after")
     return markdown_table((*header, *gains, "99 % row", "wrong ones stay"), lines)
 
 
 def lost_targets(results):
-    """Say where a target is missed."""
+    """Say where a target is missed, with limits over chains."""
     lines = []
     for cell in results:
         drift = cell["where"].split(", ")[3]
@@ -226,16 +241,23 @@ def lost_targets(results):
             found = compared(cell, name)
             reasons = []
             if drift == "none" and found["flips"][0] > MAX_FLIPS:
-                reasons.append(f"{found['flips'][0]:.2f} of the flips")
+                reasons.append(f"{with_limits(found['flips'], '')} of the flips")
             if drift == "none" and found["accuracy"][0] < 0:
-                reasons.append(f"accuracy {found['accuracy'][0]:+.2f}")
+                reasons.append(f"accuracy {with_limits(found['accuracy'])}")
             if drift != "none" and found["last"][0] < -MAX_LAST_LOSS:
-                reasons.append(f"last model {found['last'][0]:+.2f}")
+                reasons.append(f"last model {with_limits(found['last'])}")
             if drift != "none" and name == AUTO and found["first after"][0] < -1:
-                reasons.append(f"month after {found['first after'][0]:+.2f}")
+                reasons.append(f"month after {with_limits(found['first after'])}")
             if reasons:
-                lines.append(f"- lost: {cell['where']}, {name}: {', '.join(reasons)}")
+                where = f"{cell['where']} ({found['chains']})"
+                lines.append(f"- lost: {where}, {name}: {', '.join(reasons)}")
     return "\n".join(lines) or "No target is missed."
+
+
+def with_limits(value, sign="+"):
+    """Write a mean with its limits, if there is more than one chain."""
+    mean, half = value
+    return f"{mean:{sign}.2f}" if np.isnan(half) else f"{mean:{sign}.2f} ± {half:.2f}"
 
 
 def report(results):
@@ -246,7 +268,7 @@ def report(results):
         "Fresh samples without drift:\n\n" + one_table(results, FRESH, [*fixed, *PEERS]),
         "Rolling windows without drift:\n\n" + one_table(results, ROLLING, fixed),
         "Means over files and models / the worst of them:\n\n" + drift_table(results, every),
-        "Missed targets:\n\n" + lost_targets(results),
+        "Missed targets (chains):\n\n" + lost_targets(results),
     ]
     return "\n\n".join(parts)
 
@@ -283,6 +305,7 @@ def main():
     parser.add_argument("--drifts", default=",".join(DRIFTS))
     parser.add_argument("--samples", default=f"{FRESH},{ROLLING}")
     parser.add_argument("--chains", type=int, default=5)
+    parser.add_argument("--peer-chains", type=int, default=5, help="chains that have peers")
     parser.add_argument("--scores", type=Path, default=Path("incumbent-scores"))
     parser.add_argument("--figure", type=Path, help="draw flips and accuracy into this file")
     add_report_arguments(parser, "incumbent")
@@ -320,11 +343,24 @@ def compute_scores(options, chain):
     if options.only_report:
         return
     tables = {}
+    fits = {}
     for where, paths in cells_of(options):
         name, model, kind, drift = where.split(", ")
         if not paths[chain].exists():
             table = tables.setdefault(name, load(options, name))
-            compute(paths[chain], table, model, drift, kind, options.rows or 3000, chain)
+            if (name, model, kind) not in fits:
+                fits = {(name, model, kind): Fits()}  # drifts of one chain share models
+            compute(
+                paths[chain],
+                table,
+                model,
+                drift,
+                kind,
+                options.rows or 3000,
+                chain,
+                fits[name, model, kind],
+                with_peers=chain < options.peer_chains,
+            )
             print(json.dumps([where, chain]), flush=True)
 
 

@@ -73,20 +73,44 @@ INCUMBENT = [
     _m(
         "incumbent: after a change a loss must be shown for every setting",
         "replearn.learners.incumbent_memory.choose_setting",
-        condition("R == 0", "True"),
+        condition("F.value <= M", "True"),
         f"{MEMORY}::test_after_a_change_it_is_as_good_as_plain_retraining",
     ),
     _m(
         "incumbent: limits of a loss half as wide",
-        "replearn.learners.incumbent_memory.loss_against",
+        "replearn.learners.incumbent_memory._jackknife",
         change("np.sqrt(A * B)", "np.sqrt(A * B) / 2.0"),
         f"{MEMORY}::test_limits_cover_the_loss",
     ),
     _m(
         "incumbent: losses are not pooled",
-        "replearn.learners.incumbent_memory.choose_setting",
-        change("max(L, P)", "L"),
+        "replearn.learners.incumbent_memory.shows_loss",
+        change("pooled(counted)", "counted[-1]"),
         f"{MEMORY}::test_a_small_loss_that_lasts_is_seen",
+    ),
+    _m(
+        "incumbent: expected losses are not looked at",
+        "replearn.learners.incumbent_memory.choose_setting",
+        condition("M is None and R.score is not None", "False"),
+        f"{MEMORY}::test_expected_losses_of_several_classes",
+    ),
+    _m(
+        "incumbent: after an alarm a loss must be shown again",
+        "replearn.learners.incumbent_memory.choose_setting",
+        change("cautious and L > M", "False"),
+        f"{MEMORY}::test_after_an_alarm_the_longest_memory_must_not_lose",
+    ),
+    _m(
+        "incumbent: new rows that do not fit are no alarm",
+        "replearn.learners.incumbent_memory.got_worse",
+        change("C < WORSE", "False"),
+        f"{MEMORY}::test_new_rows_that_do_not_fit_are_an_alarm",
+    ),
+    _m(
+        "incumbent: folds of neighbouring rows",
+        "replearn.learners.incumbent_fit.interleaved_folds",
+        change("A % n_folds", "A * n_folds // max(1, len(rows))"),
+        f"{MEMORY}::test_folds_have_rows_of_every_month",
     ),
     _m(
         "incumbent: what the sample decides is certified",

@@ -10,16 +10,21 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.naive_bayes import GaussianNB
 
 from replearn import IncumbentClassifier, PointwiseReplicableClassifier
+from replearn.learners.incumbent_fit import interleaved_folds
 from replearn.learners.incumbent_memory import (
+    DRIFTED,
+    WORSE,
+    Evidence,
     Loss,
     accuracy,
     choose_setting,
+    got_worse,
     ladder,
     loss_against,
     pooled,
 )
-from replearn.learners.incumbent_retraining import earlier_losses
-from replearn.learners.incumbent_rule import Replay
+from replearn.learners.incumbent_retraining import earlier_losses, was_alarmed
+from replearn.learners.incumbent_rule import Replay, evidence_of
 
 N = 1500
 
@@ -138,28 +143,147 @@ def test_a_setting_is_rejected_where_it_loses():
 
 
 def test_a_small_loss_that_lasts_is_seen():
-    """The incumbent errs on 225 of 2,000 rows, the new model on 200 others: seen in six months."""
+    """The incumbent errs on 240 of 2,000 rows, the new model on 200 others: seen in six months."""
     codes = np.arange(2000) % 2
     rows = np.random.default_rng(0).permutation(2000)
     new = np.where(codes == 1, 0.9, 0.1)
     new[rows[:200]] = 1.0 - new[rows[:200]]
     remembered_codes = codes.copy()
-    remembered_codes[rows[200:425]] = 1 - codes[rows[200:425]]
+    remembered_codes[rows[200:440]] = 1 - codes[rows[200:440]]
     remembered = Replay(None, np.zeros((2000, 2)), remembered_codes, remembered_codes, codes * 0)
     settings = [ladder(5.0, 0.5)[0]]  # everything is kept
     alone = choose_setting(remembered, new, codes, settings, max_loss=0.0)
-    assert alone.longest.lower <= 0 < alone.longest.value
+    assert alone.longest.expected is None  # there is no remembered score
+    assert alone.longest.counted.lower <= 0 < alone.longest.value
     assert alone.rejected == 0
     earlier = [alone.longest] * 5
     lasting = choose_setting(remembered, new, codes, settings, max_loss=0.0, earlier=earlier)
-    assert pooled([*earlier, alone.longest]).lower > 0
+    assert pooled([one.counted for one in (*earlier, alone.longest)]).lower > 0
     assert lasting.rejected == 1
 
 
 def test_losses_before_a_reset_are_forgotten():
     one = {"longest_memory": {"value": 0.1, "error": 0.2}, "alarm": None}
     reset = {**one, "alarm": "reset: every memory loses against plain retraining"}
-    assert earlier_losses([{"memory": 0.0}, one, reset, one, one]) == (Loss(0.1, 0.2),) * 2
+    found = Evidence(Loss(0.1, 0.2))
+    assert earlier_losses([{"memory": 0.0}, one, reset, one, one]) == (found,) * 2
+    drifted = {**one, "alarm": DRIFTED}
+    known = {**one, "expected_loss": {"value": 0.3, "error": 0.4}}
+    expected = found._replace(expected=Loss(0.3, 0.4))
+    assert earlier_losses([one, drifted, one, known]) == (found, expected)
+    assert was_alarmed([one, drifted])
+    assert not was_alarmed([drifted, one])
+    assert not was_alarmed([])
+
+
+def calibrated(n, shift, seed):
+    """Draw rows near the threshold whose remembered score is too low by a shift."""
+    rng = np.random.default_rng(seed)
+    eta = rng.uniform(0.3, 0.7, n)
+    codes = (rng.random(n) < eta).astype(np.intp)
+    new = eta + rng.normal(0, 0.02, n)
+    score = eta - shift + rng.normal(0, 0.01, n)
+    kept = (score > 0.5).astype(np.intp)
+    return Replay(score, evidence_of(score, 0.5), kept, kept, 0 * kept), new, codes
+
+
+def test_an_expected_loss_is_seen_before_a_counted_one():
+    """Labels near the threshold are coin flips: what they cost is known from all of them."""
+    settings = ladder(0.1, 0.5)
+    n_seen = {"expected": 0, "counted": 0}
+    differences = []
+    for seed in range(20):
+        rows = calibrated(2000, 0.1, seed)
+        choice = choose_setting(*rows, settings, max_loss=0.0)
+        n_seen["expected"] += choice.rejected > 0
+        n_seen["counted"] += choice.longest.counted.limit(0.99) > 0
+        assert choice.longest.expected.error < choice.longest.counted.error
+        differences.append(choice.longest.expected.value - choice.longest.counted.value)
+    assert abs(np.mean(differences)) < 0.01  # both estimate the same
+    assert n_seen["expected"] >= n_seen["counted"] + 5
+    unmoved = [
+        choose_setting(*calibrated(2000, 0.0, seed), settings, max_loss=0.0)
+        for seed in range(100, 120)
+    ]
+    assert sum(choice.rejected > 0 for choice in unmoved) <= binom.isf(1e-8, 20, 0.05)
+
+
+def test_after_an_alarm_the_longest_memory_must_not_lose():
+    """A loss that is not shown is enough to be given up again."""
+    for seed in range(20):
+        rows = calibrated(300, 0.05, seed)
+        settings = ladder(0.1, 0.5)
+        calm = choose_setting(*rows, settings, max_loss=0.0)
+        cautious = choose_setting(*rows, settings, max_loss=0.0, cautious=True)
+        if calm.rejected == 0 and calm.longest.value > 0:
+            break
+    assert calm.setting == settings[0]
+    assert cautious.rejected > 0
+    assert choose_setting(*rows, settings, max_loss=0.5, cautious=True).rejected == 0
+
+
+def test_expected_losses_of_several_classes():
+    """A new model of three classes that is right, an incumbent that is not: it is overruled."""
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 3, 900)
+    new = np.full((900, 3), 0.2)
+    new[np.arange(900), codes] = 0.6
+    old = np.roll(new, 1, axis=1)
+    kept = old.argmax(axis=1)
+    remembered = Replay(old, old, kept, kept, 0 * kept)
+    choice = choose_setting(remembered, new, codes, ladder(0.1, 0.0), max_loss=0.0)
+    assert choice.rejected == 3
+    assert choice.loss.value == 0.0
+    assert choice.longest.expected.value == pytest.approx(choice.longest.counted.value, abs=0.02)
+    same = Replay(new, new, codes, codes, 0 * kept)
+    assert choose_setting(same, new, codes, ladder(0.1, 0.0), max_loss=0.0).rejected == 0
+
+
+def test_folds_have_rows_of_every_month():
+    """Folds of neighbouring rows would leave out what is new all at once."""
+    months = np.repeat(np.arange(12), 50)
+    y = np.random.default_rng(0).integers(0, 3, 600)
+    fold = interleaved_folds(y, 5)
+    counts = np.array([np.bincount(fold[months == month], minlength=5) for month in range(12)])
+    assert counts.min() >= 7
+    for label in range(3):
+        assert np.ptp(np.bincount(fold[y == label])) <= 1
+
+
+def window(n_new_rows, turned, seed=3):
+    """Draw a window whose last rows may have reversed labels."""
+    X_old, y_old = world(seed, 3000)
+    X_new, y_new = world(seed + 1, n_new_rows, turned=turned)
+    is_new = np.arange(3000 + n_new_rows) >= 3000
+    return np.concatenate([X_old, X_new]), np.concatenate([y_old, y_new]), is_new
+
+
+@pytest.mark.parametrize("turned", [0.0, 0.6])
+def test_new_rows_that_do_not_fit_are_an_alarm(turned):
+    """A window follows a change slowly; its new rows show it at once."""
+    X, y, is_new = window(300, turned)
+    model = IncumbentClassifier(base(), run([world(0), world(1)])[-1], memory="auto")
+    model.fit(X, y, new_rows=is_new)
+    if turned:
+        assert model.history_[-1]["alarm"] == DRIFTED
+        assert model.chain_.recent == ()
+        later = IncumbentClassifier(base(), model, memory="auto").fit(X, y, new_rows=is_new)
+        assert later.history_[-1]["alarm"] == DRIFTED
+    else:
+        assert model.history_[-1]["alarm"] is None
+    repeated = IncumbentClassifier(base(), run([world(0), world(1)])[-1], memory="auto")
+    repeated.fit(X, y)  # all rows are new: there is nothing to compare them with
+    assert repeated.history_[-1]["alarm"] != DRIFTED
+
+
+def test_new_rows_that_fit_are_no_alarm():
+    """Rows that no model has seen, an eighth of them new: an alarm in one of a thousand."""
+    rng = np.random.default_rng(8)
+    is_new = np.arange(800) >= 700
+    n_alarms = sum(got_worse(rng.random(800) < 0.2, is_new) for _ in range(4000))
+    assert n_alarms <= binom.isf(1e-8, 4000, WORSE)
+    worse = np.where(is_new, 0.5, 0.2)
+    assert sum(got_worse(rng.random(800) < worse, is_new) for _ in range(50)) >= 45
 
 
 def test_new_rows_of_a_window_decide():

@@ -52,6 +52,7 @@ from replearn.learners.incumbent_retraining import (
     earlier_losses,
     first_entry,
     retrain,
+    was_alarmed,
 )
 from replearn.learners.incumbent_rule import Floats, Replay, margins
 from replearn.learners.inputs import (
@@ -96,7 +97,8 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         Weight of the remembered score, from 0 to 0.8. "all": the mean of all models, up to that
         weight. "auto": the longest memory and widest band (at most ``band``) whose predictions for
         rows of the new sample, cross-fitted with five folds, are not worse than those of plain
-        retraining; nothing is remembered where all are. 0 if the estimator has neither
+        retraining; nothing is remembered where all are, or where the ``new_rows`` of a window are
+        predicted worse than the others. 0 if the estimator has neither
         ``predict_proba`` nor ``margin``.
     band : float, default=None
         How far the score must be beyond the decision threshold to change a prediction: in
@@ -125,8 +127,8 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         two classes.
     max_loss : float, default=0.0
         With ``memory="auto"``: memory is shortened if it loses more accuracy (or ``scoring``) than
-        this against plain retraining, at 95 % confidence; ``history_`` has the upper limit of the
-        loss.
+        this against plain retraining, at 99 % confidence, and not at all after it was; ``history_``
+        has the upper limit of the loss.
     scoring : callable, default=None
         With ``memory="auto"``: metric on codes of labels, ``scoring(y_true, y_pred)``, larger is
         better; it must take ``sample_weight`` if ``fit`` gets it. None: accuracy.
@@ -319,6 +321,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
 
     def _options(self, previous: Chain | None) -> Options:
         threshold = self._threshold_in_force(previous)
+        history = getattr(self.incumbent, "history_", [])
         return Options(
             self.memory,
             self._band_in_force(threshold),
@@ -327,7 +330,8 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
             self._budget(),
             float(self.max_loss),
             self.scoring,
-            earlier_losses(getattr(self.incumbent, "history_", [])),
+            earlier_losses(history),
+            was_alarmed(history),
         )
 
     def _band_in_force(self, threshold: float) -> float:

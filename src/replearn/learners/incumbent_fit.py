@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.learners.incumbent_chain import (
@@ -147,7 +147,24 @@ def _folds(X: Any, y: NDArray[Any], groups: Any) -> Any:
             'memory="auto" and budgets require at least two rows of each class, but one class of '
             "y has a single row: give memory and band as numbers, and no budget."
         )
-    return StratifiedKFold(min(N_FOLDS, smallest)).split(np.zeros(len(y)), y)
+    n_folds = min(N_FOLDS, smallest)
+    fold = interleaved_folds(y, n_folds)
+    return [(np.flatnonzero(fold != n), np.flatnonzero(fold == n)) for n in range(n_folds)]
+
+
+def interleaved_folds(y: NDArray[Any], n_folds: int) -> NDArray[np.intp]:
+    """Return the fold of each row: rows of a class are dealt out in turn, as they come.
+
+    Folds of neighbouring rows would leave out the newest months of a rolling window all at once.
+
+    >>> interleaved_folds(np.array([0, 0, 1, 0, 1, 1]), 2).tolist()
+    [0, 1, 0, 0, 1, 0]
+    """
+    fold = np.zeros(len(y), dtype=np.intp)
+    for label in np.unique(y):
+        rows = np.flatnonzero(y == label)
+        fold[rows] = np.arange(len(rows)) % n_folds
+    return fold
 
 
 def _rows_of(value: Any, rows: NDArray[np.intp], n: int) -> Any:

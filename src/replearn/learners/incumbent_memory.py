@@ -1,7 +1,9 @@
 """How long to remember, decided on rows that no model has seen: ``memory="auto"``.
 
 Decisions are compared after the band: a mixture that is half overruled by new evidence may have a
-good log loss and still keep wrong predictions.
+good log loss and still keep wrong predictions. Losses are counted, and they are expected from the
+scores (`replearn.learners.incumbent_expected`), which shows smaller ones. After a change it is
+memory that must not lose; before, it is the loss that must be shown.
 """
 
 from __future__ import annotations
@@ -12,11 +14,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
+from scipy.stats import hypergeom
 
+from replearn.learners.incumbent_expected import expected_losses
 from replearn.learners.incumbent_rule import Codes, Floats, Replay, Setting, evidence_of, keep, mix
 
 CONFIDENCE = 0.95
-"""Confidence of each limit of a loss, for each setting that is tried."""
+"""Confidence of each limit of a loss in ``history_``."""
+
+SHOWN = 0.99
+"""Confidence at which the longest memory is given up."""
+
+SHOWN_BY_FEW = 0.999
+"""The same for losses that are counted on fewer than `FEW` rows: limits of few rows are rough."""
+
+FEW = 100
+"""Rows on which two rules differ from which on a count of them is not rough."""
+
+WORSE = 0.001
+"""Chance of an alarm by the new rows of a window in which nothing has changed."""
 
 LADDER = ((0.7, 1.0), (0.5, 1.0), (0.5, 0.5), (0.3, 0.5), (0.0, 0.5))
 """Settings that are tried, the most stable first: memory, and the share of the band. The last
@@ -29,6 +45,7 @@ N_POOLED = 6
 """Retrainings whose losses are pooled: a small one that lasts is not seen in a single month."""
 
 RESET = "reset: every memory loses against plain retraining"
+DRIFTED = "reset: new rows are predicted worse than the other rows of the sample"
 
 Metric = Callable[..., float]
 
@@ -39,18 +56,31 @@ class Loss(NamedTuple):
     value: float
     error: float
 
+    def limit(self, confidence: float) -> float:
+        """Return the lower confidence limit."""
+        return self.value - float(stdtrit(N_GROUPS - 1, confidence)) * self.error
+
     @property
     def lower(self) -> float:
-        """Return the lower confidence limit."""
-        return self.value - _T_QUANTILE * self.error
+        """Return the lower limit for ``history_``."""
+        return self.limit(CONFIDENCE)
 
     @property
     def upper(self) -> float:
-        """Return the upper confidence limit."""
-        return self.value + _T_QUANTILE * self.error
+        """Return the upper limit for ``history_``."""
+        return 2.0 * self.value - self.lower
 
 
-_T_QUANTILE = float(stdtrit(N_GROUPS - 1, CONFIDENCE))
+class Evidence(NamedTuple):
+    """What one setting loses on the rows of one retraining."""
+
+    counted: Loss
+    expected: Loss | None = None  # None: another metric than accuracy, or no remembered score
+
+    @property
+    def value(self) -> float:
+        """Return the best estimate of the loss."""
+        return self.counted.value if self.expected is None else self.expected.value
 
 
 class Choice(NamedTuple):
@@ -59,12 +89,18 @@ class Choice(NamedTuple):
     setting: Setting
     loss: Loss  # metric of plain retraining minus that of the setting
     rejected: int  # settings that were more stable and lost too much
-    longest: Loss  # of the first setting
+    longest: Evidence  # of the first setting
+    is_drifted: bool = False  # new rows do not fit to the others
 
     @property
     def is_reset(self) -> bool:
         """Tell whether nothing is remembered."""
         return self.setting.memory == 0.0 and self.setting.band == 0.0
+
+    def forgotten(self) -> Choice:
+        """Return the choice to remember nothing because new rows do not fit to the others."""
+        nothing = self.setting._replace(memory=0.0, band=0.0)
+        return Choice(nothing, Loss(0.0, 0.0), max(self.rejected, 1), self.longest, True)
 
 
 def decide(remembered: Replay, new: Floats, setting: Setting, scale: Floats | float = 1.0) -> Codes:
@@ -84,14 +120,15 @@ def choose_setting(
     metric: Metric | None = None,
     weights: Floats | None = None,
     scale: Floats | float = 1.0,
-    earlier: Sequence[Loss] = (),
+    earlier: Sequence[Evidence] = (),
+    cautious: bool = False,
 ) -> Choice:
     """Return the first setting that does not lose against plain retraining.
 
-    The first setting is rejected where the lower confidence limit of its loss, or of its mean loss
+    The first setting is given up where a lower confidence limit of its loss, or of its mean loss
     over the last retrainings, exceeds ``max_loss``. Then something has changed, and the others must
-    not lose more than ``max_loss`` at all. A loss that so many rows cannot show is possible; its
-    upper limit bounds it.
+    not lose more than ``max_loss`` at all; at the next retraining the first one neither. A loss
+    that so many rows cannot show is possible; its upper limit bounds it.
 
     Parameters
     ----------
@@ -111,24 +148,70 @@ def choose_setting(
         One weight per row.
     scale : ndarray or float, default=1.0
         What one unit of the band is.
-    earlier : sequence of Loss, default=()
-        Losses of the first setting at earlier retrainings, the latest last.
+    earlier : sequence of Evidence, default=()
+        Of the first setting at earlier retrainings, the latest last.
+    cautious : bool, default=False
+        Whether the last retraining has given up the first setting.
     """
-    threshold = settings[0].threshold if settings else 0.5
-    nothing = Setting(0.0, 0.0, threshold)
+    threshold = settings[0].threshold
     plain = evidence_of(new, threshold).argmax(axis=1)
-    longest = Loss(0.0, 0.0)
-    for rejected, setting in enumerate(settings):
-        kept = decide(remembered, new, setting, scale)
-        loss = loss_against(codes, plain, kept, metric or accuracy, weights)
-        tested = loss.value
-        if rejected == 0:
-            longest = loss
-            # theorem: incumbent-band (section 8: each limit holds by itself)
-            tested = max(loss.lower, pooled([*earlier, loss]).lower)
-        if tested <= max_loss:
-            return Choice(setting, loss, rejected, longest)
+    kept = [decide(remembered, new, setting, scale) for setting in settings]
+    counted = [loss_against(codes, plain, one, metric or accuracy, weights) for one in kept]
+    evidence = [Evidence(loss) for loss in counted]
+    if metric is None and remembered.score is not None:
+        values, left_out = expected_losses(
+            remembered.score,
+            new,
+            codes,
+            plain,
+            kept,
+            threshold=threshold,
+            band=settings[0].band * scale,
+            weights=weights,
+            groups=np.arange(len(codes)) % N_GROUPS,
+        )
+        expected = map(_jackknife, values, left_out.T)
+        evidence = [Evidence(*both) for both in zip(counted, expected, strict=True)]
+    longest = evidence[0]
+    # theorem: incumbent-band (section 8: each limit holds by itself)
+    confidence = SHOWN if (kept[0] != plain).sum() >= FEW else SHOWN_BY_FEW
+    is_given_up = shows_loss([*earlier, longest], max_loss, confidence)
+    if not is_given_up and not (cautious and longest.value > max_loss):
+        return Choice(settings[0], longest.counted, 0, longest)
+    for rejected, found in enumerate(evidence[1:], start=1):
+        if found.value <= max_loss:
+            return Choice(settings[rejected], found.counted, rejected, longest)
+    nothing = Setting(0.0, 0.0, threshold)
     return Choice(nothing, Loss(0.0, 0.0), len(settings), longest)
+
+
+def shows_loss(latest: Sequence[Evidence], max_loss: float, confidence: float) -> bool:
+    """Tell whether a loss is shown at the last retraining, or on average over the latest.
+
+    ``confidence`` is that of counted losses; that of expected ones is `SHOWN`.
+    """
+    counted = [one.counted for one in latest]
+    expected = [one.expected for one in latest if one.expected is not None]
+    limits = [counted[-1].limit(confidence), pooled(counted).limit(confidence)]
+    if latest[-1].expected is not None:
+        limits += [expected[-1].limit(SHOWN), pooled(expected).limit(SHOWN)]
+    return max(limits) > max_loss
+
+
+def got_worse(wrong: NDArray[np.bool_], is_new: NDArray[np.bool_]) -> bool:
+    """Tell whether new rows of a window are predicted worse than the others.
+
+    All are predicted by models that have not seen them; where nothing has changed, the number of
+    wrong ones among the new rows is hypergeometric.
+
+    >>> wrong = np.arange(1000) % 10 == 0
+    >>> got_worse(wrong, np.arange(1000) >= 900), got_worse(wrong, wrong)
+    (False, True)
+    """
+    n_wrong = int(wrong[is_new].sum())
+    # theorem: incumbent-band (section 8: new rows of a window)
+    chance = hypergeom.sf(n_wrong - 1, len(wrong), int(wrong.sum()), int(is_new.sum()))
+    return bool(chance < WORSE)
 
 
 def pooled(losses: Sequence[Loss]) -> Loss:
@@ -164,10 +247,14 @@ def loss_against(
         rest = group != number
         some = None if weights is None else weights[rest]
         left_out.append(_loss(codes[rest], plain[rest], kept[rest], metric, some))
+    return _jackknife(_loss(codes, plain, kept, metric, weights), left_out)
+
+
+def _jackknife(value: Any, left_out: Any) -> Loss:
+    """Return an estimate with the standard error that its values without each group give."""
     n_groups = len(left_out)
     spread = float(np.sum((np.array(left_out) - np.mean(left_out)) ** 2))
-    error = float(np.sqrt((n_groups - 1) / n_groups * spread))
-    return Loss(_loss(codes, plain, kept, metric, weights), error)
+    return Loss(float(value), float(np.sqrt((n_groups - 1) / n_groups * spread)))
 
 
 def _loss(codes: Any, plain: Any, kept: Any, metric: Metric, weights: Any) -> float:

@@ -27,12 +27,15 @@ from replearn.learners.incumbent_fit import (
     today,
 )
 from replearn.learners.incumbent_memory import (
+    DRIFTED,
     N_POOLED,
     RESET,
+    Evidence,
     Loss,
     Metric,
     choose_setting,
     decide,
+    got_worse,
     ladder,
 )
 from replearn.learners.incumbent_rule import Codes, Replay, Setting, evidence_of, margins, mix
@@ -59,7 +62,8 @@ class Options(NamedTuple):
     budget: Budget
     max_loss: float
     metric: Metric | None
-    earlier: tuple[Loss, ...] = ()  # of the longest memory at the last retrainings
+    earlier: tuple[Evidence, ...] = ()  # of the longest memory at the last retrainings
+    cautious: bool = False  # the last retraining has given up the longest memory
 
     @property
     def from_data(self) -> bool:
@@ -88,16 +92,21 @@ def retrain(
     found = chain_scores(previous, points, None, sample.classes, options.band_unit)
     remembered = replay_scores(previous, found)
     n_classes = len(sample.classes)
+    drifted = False
     if options.from_data:
         labels = sample.classes[sample.codes]
+        every = np.arange(len(labels)) if options.memory == "auto" else rows
         new = cross_fitted(
-            base, sample.X, labels, rows, n_classes, options.band_unit, sample.fit_params
+            base, sample.X, labels, every, n_classes, options.band_unit, sample.fit_params
         )
+        if options.memory == "auto":
+            drifted = _is_drifted(new, sample, options)
+            new = take_score(new, rows)
     else:
         new = model_score(model, points, None, n_classes, options.band_unit)
     if found.scores[-1].kind != new.kind:
         remembered = remembered._replace(score=None)
-    setting, entry = _setting(previous, remembered, new, sample.codes[rows], sample, options)
+    setting, entry = _setting(previous, remembered, new, sample, options, drifted=drifted)
     assert new.score is not None
     prediction = decide(remembered, new.score, setting, new.scale)
     extended = previous.extended(Retraining(model, *setting))
@@ -120,13 +129,15 @@ def _setting(
     previous: Chain,
     remembered: Replay,
     new: ModelScore,
-    codes: Codes,
     sample: NewSample,
     options: Options,
+    *,
+    drifted: bool,
 ) -> tuple[Setting, dict[str, Any]]:
-    """Return memory, band and threshold: as given, or decided on these rows."""
+    """Return memory, band and threshold: as given, or decided on the rows of the sample."""
     assert new.score is not None
     entry: dict[str, Any] = {}
+    codes = sample.codes[sample.rows]
     if options.memory == "auto":
         weights = sample.fit_params.get("sample_weight")
         choice = choose_setting(
@@ -139,12 +150,16 @@ def _setting(
             weights=None if weights is None else np.asarray(weights, dtype=float)[sample.rows],
             scale=new.scale,
             earlier=options.earlier,
+            cautious=options.cautious,
         )
+        choice = choice.forgotten() if drifted else choice
+        expected = choice.longest.expected
         setting = choice.setting
         entry |= {
             "loss": choice.loss.value,
             "loss_limit": choice.loss.upper,
-            "longest_memory": choice.longest._asdict(),
+            "longest_memory": choice.longest.counted._asdict(),
+            "expected_loss": None if expected is None else expected._asdict(),
             "alarm": _alarm(choice),
         }
     else:
@@ -159,21 +174,46 @@ def _setting(
     return setting._replace(band=band), entry
 
 
-def earlier_losses(history: Sequence[dict[str, Any]]) -> tuple[Loss, ...]:
+def _is_drifted(new: ModelScore, sample: NewSample, options: Options) -> bool:
+    """Tell whether new rows are predicted worse than the others; groups are not independent."""
+    is_new = np.zeros(len(sample.codes), dtype=bool)
+    is_new[sample.rows] = True
+    if is_new.all() or sample.fit_params.get("groups") is not None:
+        return False
+    assert new.score is not None
+    plain = evidence_of(new.score, options.threshold).argmax(axis=1)
+    return got_worse(plain != sample.codes, is_new)
+
+
+def earlier_losses(history: Sequence[dict[str, Any]]) -> tuple[Evidence, ...]:
     """Return the losses of the longest memory since the chain has started."""
-    losses: list[Loss] = []
+    losses: list[Evidence] = []
     for entry in history:
-        if entry.get("alarm") == RESET:
+        if _is_reset(entry):
             losses = []
         elif "longest_memory" in entry:
-            losses.append(Loss(**entry["longest_memory"]))
+            expected = entry.get("expected_loss")
+            losses.append(
+                Evidence(
+                    Loss(**entry["longest_memory"]), None if expected is None else Loss(**expected)
+                )
+            )
     return tuple(losses[-N_POOLED:])
+
+
+def was_alarmed(history: Sequence[dict[str, Any]]) -> bool:
+    """Tell whether the last retraining has given up the longest memory."""
+    return bool(history) and history[-1].get("alarm") is not None
+
+
+def _is_reset(entry: dict[str, Any]) -> bool:
+    return str(entry.get("alarm")).startswith("reset")
 
 
 def _alarm(choice: Any) -> str | None:
     """Say that what is remembered does worse than retraining, if it does."""
     if choice.is_reset:
-        return RESET
+        return DRIFTED if choice.is_drifted else RESET
     return "memory shortened" if choice.rejected else None
 
 
