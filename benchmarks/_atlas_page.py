@@ -9,7 +9,9 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "atlas"
 ASSETS = ROOT / "src" / "replearn" / "auditing" / "_assets"
-"""Style and helpers are those of the audit's report."""
+"""Head, style and helpers are those of the audit's report."""
+
+TITLE = "The flip atlas - replicable-learn"
 
 
 def make_page(data: dict[str, Any] | None = None) -> str:
@@ -18,8 +20,10 @@ def make_page(data: dict[str, Any] | None = None) -> str:
         data = json.loads(_text(FOLDER / "atlas.json"))
     # "<" would let a text of the data end the script.
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    style = _text(ASSETS / "report.css") + _text(FOLDER / "atlas.css")
+    head = _text(ASSETS / "head.html").replace("{{ title }}", TITLE)
     parts = {
-        "style": _text(ASSETS / "report.css") + _text(FOLDER / "atlas.css"),
+        "head": head.replace("{{ style }}", style).rstrip(),
         "script": _text(ASSETS / "page.js") + _text(FOLDER / "atlas.js"),
         "data": text,
     }
