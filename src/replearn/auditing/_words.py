@@ -29,6 +29,7 @@ COIN_TOSS = 0.5
 """Two tosses of a coin differ so often."""
 
 CLEARLY_BETTER = 0.01
+THRESHOLDS = "a number, costs, prevalence, a recall or a rate"
 PLAIN_NUMBERS = ("AUC", "R²")
 SMALLEST_LOSS = 0.0005
 """Smaller losses of a score, as shares, round to zero points."""
@@ -95,10 +96,7 @@ def _tail(judged: ContenderJudgement) -> str:
 def recommendation(judgement: Judgement) -> str:
     """Say which contender to use, and its price."""
     if judgement.baseline.outcome == NEEDS_THRESHOLD:
-        return (
-            "Recommendation: choose a decision threshold first (a number, costs, prevalence, a "
-            "recall or a rate)."
-        )
+        return f"Recommendation: choose a decision threshold first ({THRESHOLDS})."
     if judgement.recommended is None:
         return "Recommendation: find a better model first."
     chosen = judgement[judgement.recommended]
@@ -159,14 +157,12 @@ def caution(judgement: Judgement) -> str:
     useful = first.usefulness
     if none is None or isinstance(useful, RegressionUsefulness) or not first.usable:
         return ""
+    if judgement.risk is not None and useful.ranks:
+        return ""
     if judgement.risk is not None:
         return (
-            ""
-            if useful.ranks
-            else (
-                f"Caution: {first.name} is not shown to rank rows better than chance: AUC "
-                f"{judgement.risk.auc.number()}."
-            )
+            f"Caution: {first.name} is not shown to rank rows better than chance: AUC "
+            f"{judgement.risk.auc.number()}."
         )
     # Probabilities that rank rows are worth something: then only a loss of accuracy is said.
     shown = useful.accuracy.value if useful.ranks else useful.accuracy.lower
@@ -184,7 +180,7 @@ def caution(judgement: Judgement) -> str:
         assert useful.auc is not None, "it ranks rows"
         remedy = (
             f" Its probabilities rank rows (AUC {useful.auc.number()}): choose another decision "
-            "threshold, for example threshold='prevalence'."
+            f"threshold ({THRESHOLDS})."
         )
     return (
         f"Caution: {first.name} itself is hardly better than always predicting {none.label!r}: "
