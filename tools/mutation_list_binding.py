@@ -220,7 +220,7 @@ BINDING = [
     ),
     _m(
         "binding: E1 bytes of chance are bound",
-        "replearn.binding.digests._plain_dtype",
+        "replearn.binding.digests._array_head",
         change("repack_fields(D)", "D"),
         f"{BOUND}::test_bytes_between_the_fields_of_an_array_are_not_bound",
     ),

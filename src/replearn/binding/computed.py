@@ -29,9 +29,16 @@ def nearly_equal(ordered: NDArray[np.float64]) -> NDArray[np.bool_]:
     upper = ordered[:, 1:]
     with np.errstate(invalid="ignore"):
         gaps = upper - ordered[:, :-1]
-        close = (gaps > 0) & (gaps <= _LAST_BITS * np.spacing(np.abs(upper)))
-    close[close] = upper[close] != np.rint(upper[close])
-    return np.asarray(close.any(axis=1))
+        # One unit is at most an epsilon of the number, or the least number there is.
+        limits = np.abs(upper)
+        limits *= _LAST_BITS * np.finfo(np.float64).eps
+        limits += _LAST_BITS * np.finfo(np.float64).smallest_subnormal
+        rows, columns = np.nonzero((gaps > 0) & (gaps <= limits))
+        numbers = upper[rows, columns]
+        close = gaps[rows, columns] <= _LAST_BITS * np.spacing(np.abs(numbers))
+    found = np.zeros(len(ordered), dtype=bool)
+    found[rows[close & (numbers != np.rint(numbers))]] = True
+    return found
 
 
 def warn_of_computed(names: Sequence[Any]) -> None:

@@ -256,7 +256,8 @@ def _jittered_rows(X: Any) -> _Found:
     limit = _log_share(len(_GRID_BITS)) - len(columns) * math.log(_EXPONENTS)
     before = 0
     for bits in _GRID_BITS:
-        counts = _multiplicities(mixed_bits(_on_grid(columns, bits - exponents), n_rows))
+        with np.errstate(over="ignore", invalid="ignore"):
+            counts = _multiplicities(mixed_bits(_on_grid(columns, bits - exponents), n_rows))
         if len(counts) > _CLEARLY_DIFFERENT * n_rows or len(counts) == before:
             return None  # finer grids tell even more rows apart
         before = len(counts)
@@ -270,19 +271,22 @@ def _on_grid(
     columns: list[NDArray[np.float64]], exponents: NDArray[np.intp]
 ) -> Iterator[NDArray[np.float64]]:
     """Yield the columns in cells of a grid, one after another: a table of them would be large."""
-    for column, exponent in zip(columns, exponents.tolist(), strict=True):
-        with np.errstate(over="ignore", invalid="ignore"):
-            cells = column * np.ldexp(1.0, exponent)
-            np.floor(cells, out=cells)
-            cells += 0.0
+    for column, width in zip(columns, np.ldexp(1.0, exponents).tolist(), strict=True):
+        cells = column * width
+        np.floor(cells, out=cells)
+        cells += 0.0
         yield cells
 
 
 def _multiplicities(hashes: Hashes) -> NDArray[np.intp]:
     """Count how often each hash occurs; the array is sorted."""
     hashes.sort()
-    starts = np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1]]))
-    return np.diff(np.append(starts, len(hashes)))
+    is_last = np.ones(len(hashes), dtype=bool)
+    np.not_equal(hashes[1:], hashes[:-1], out=is_last[:-1])
+    ends = np.flatnonzero(is_last)
+    counts = ends + 1
+    counts[1:] -= counts[:-1].copy()
+    return counts
 
 
 def _spread(columns: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -26,7 +26,6 @@ from types import (
     ModuleType,
 )
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import sklearn
@@ -88,6 +87,7 @@ class _Walk:
         self.own = False
         self._open: dict[int, int] = {}
         self._named: dict[int, bytes] = {}
+        self._methods: dict[type, _Methods] = {}
         self._parts = 0
         self._inside_trusted = int(is_fitted)
 
@@ -101,9 +101,11 @@ class _Walk:
         self._parts += 1
         if self._parts > MAX_PARTS:
             self.unbound[f"more than {MAX_PARTS} parts"] = None
-            return b""
+            return _NOT_WALKED
         kind = type(value)
-        hash_plain, method = _KNOWN_KINDS.get(kind) or _methods_for(kind)
+        if kind not in self._methods:
+            self._methods[kind] = _methods_for(kind)
+        hash_plain, method = self._methods[kind]
         if hash_plain is not None:
             return hash_plain(value)
         if method is _Walk._array and not value.dtype.hasobject:
@@ -125,7 +127,7 @@ class _Walk:
         return self._object(value)
 
     def _tagged(self, tag: str, items: Any) -> bytes:
-        return _hash(tag, *self._digests(items))
+        return _hash_digests(tag, self._digests(items))
 
     def _digests(self, items: Iterable[Any]) -> list[bytes]:
         """Return the digest of each item; most are plain."""
@@ -143,21 +145,21 @@ class _Walk:
         return self._tagged(type(value).__name__, value)
 
     def _set(self, value: Any) -> bytes:
-        return _hash("set", *sorted(self._digests(value)))
+        return _hash_digests("set", sorted(self._digests(value)))
 
     def _mapping(self, value: Mapping[Any, Any]) -> bytes:
         kept = {k: v for k, v in value.items() if k not in _IGNORED}
         pairs = zip(self._digests(kept), self._digests(kept.values()), strict=True)
-        return _hash("mapping", *sorted(name + item for name, item in pairs))
+        return _hash_digests("mapping", sorted(name + item for name, item in pairs))
 
     def _array(self, value: np.ndarray[Any, Any]) -> bytes:
         if value.dtype.hasobject:
             return self._tagged("objects", (value.shape, value.ravel().tolist()))
         if isinstance(value, np.ma.MaskedArray):
             return self._tagged("masked", (value.filled(), np.ma.getmaskarray(value)))
-        plain, name = _plain_dtype(value.dtype)
-        content = np.ascontiguousarray(value, dtype=plain)
-        return _hash("array", name, repr(value.shape), content.tobytes())
+        plain, head = _array_head(value.dtype, value.shape)
+        content = np.ascontiguousarray(value, dtype=plain).tobytes()
+        return sha256(b"".join([head, len(content).to_bytes(8, "little"), content])).digest()
 
     def _code(self, code: CodeType) -> bytes:
         self.versions["python"] = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -168,6 +170,8 @@ class _Walk:
 
     def _function(self, value: FunctionType) -> bytes:
         name = f"{value.__module__}.{value.__qualname__}"
+        if id(value) in self._named:  # a function that a module keeps
+            return self._named[id(value)]
         cells = value.__closure__ or ()
         parts = [value.__defaults__, value.__kwdefaults__, [_content(cell) for cell in cells]]
         if self._package(value.__module__) is None:
@@ -176,8 +180,7 @@ class _Walk:
             return self._tagged(value.__qualname__, [*parts, value.__code__, named])
         if "<" in value.__qualname__:  # a lambda, or a function made by another: no name of its own
             return self._tagged(name, [*parts, value.__code__])
-        if id(value) not in self._named:  # a function that a module keeps
-            self._named[id(value)] = self._tagged(name, parts)
+        self._named[id(value)] = self._tagged(name, parts)
         return self._named[id(value)]
 
     def _method(self, value: MethodType) -> bytes:
@@ -199,9 +202,12 @@ class _Walk:
 
     def _class(self, value: type) -> bytes:
         """Bind a class by name, and by its code where it comes from no package with a version."""
+        if id(value) in self._named:
+            return self._named[id(value)]
         name = f"{value.__module__}.{value.__qualname__}"
         if self._package(value.__module__) is not None:
-            return _hash("class", name)
+            self._named[id(value)] = _hash("class", name)
+            return self._named[id(value)]
         own = {k: v for k, v in vars(value).items() if k not in _IGNORED}
         attributes = {k: v for k, v in own.items() if _is_code(v) or _is_data(k, v)}
         bases = map(self.digest, value.__bases__)
@@ -277,14 +283,14 @@ _METHODS: tuple[tuple[Any, Callable[[_Walk, Any], bytes]], ...] = (
 )
 
 
-@functools.lru_cache(maxsize=64)
-def _plain_dtype(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], str]:
-    """Return the layout whose bytes are bound, and its name.
+@functools.lru_cache(maxsize=1024)
+def _array_head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> tuple[np.dtype[Any], bytes]:
+    """Return the layout whose bytes are bound, and what is hashed before them.
 
     Fields are packed: the bytes between them (nodes of trees) are of chance.
     """
     plain = (dtype if dtype.names is None else repack_fields(dtype)).newbyteorder("<")
-    return plain, str(plain)
+    return plain, _joined("array", str(plain), repr(shape))
 
 
 def is_trusted(value: Any) -> bool:
@@ -315,7 +321,6 @@ _Hash = Callable[[Any], bytes]
 
 
 _Methods = tuple[_Hash | None, Callable[[_Walk, Any], bytes] | None]
-_KNOWN_KINDS: WeakKeyDictionary[type, _Methods] = WeakKeyDictionary()
 
 
 def _methods_for(kind: type) -> _Methods:
@@ -325,9 +330,7 @@ def _methods_for(kind: type) -> _Methods:
         hash_plain = _hash_repr
     elif issubclass(kind, np.generic) and not issubclass(kind, _WITH_OBJECTS):
         hash_plain = _hash_scalar
-    method = next((method for of, method in _METHODS if issubclass(kind, of)), None)
-    _KNOWN_KINDS[kind] = (hash_plain, method)
-    return hash_plain, method
+    return hash_plain, next((method for of, method in _METHODS if issubclass(kind, of)), None)
 
 
 def _hash_repr(value: Any) -> bytes:
@@ -373,12 +376,29 @@ _PLAIN: dict[type, _Hash] = {
 
 
 def _hash(tag: str, *parts: str | bytes) -> bytes:
+    return sha256(_joined(tag, *parts)).digest()
+
+
+def _hash_digests(tag: str, digests: list[bytes]) -> bytes:
+    """Do what `_hash` does, faster, for parts of one length."""
+    if not digests:
+        return _hash(tag)
+    length = len(digests[0]).to_bytes(8, "little")
+    name = tag.encode("utf-8", "surrogatepass")
+    return sha256(b"".join([name, length, length.join(digests)])).digest()
+
+
+def _joined(tag: str, *parts: str | bytes) -> bytes:
+    """Return a tag and parts, each behind its length."""
     content = [tag.encode("utf-8", "surrogatepass")]
     for part in parts:
         encoded = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
         content.append(len(encoded).to_bytes(8, "little"))
         content.append(encoded)
-    return sha256(b"".join(content)).digest()
+    return b"".join(content)
+
+
+_NOT_WALKED = _hash("not walked")
 
 
 @functools.lru_cache(maxsize=4096)
