@@ -4,9 +4,9 @@ A mutation names a definition and an edit inside it::
 
     _m(
         "labels left out of the hash",
-        "replearn.execution.partition._cut",
+        "replearn.execution.fitting._partition",
         change("K.order(P, Y)", "K.order(P)"),
-        "tests/execution/test_partition.py::test_blocks_are_disjoint",
+        "tests/execution/test_fitting_partition.py::test_blocks_are_disjoint",
     )
 
 **The definition** is a dotted name: a package or a module, then the qualified name of a function,

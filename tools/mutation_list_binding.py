@@ -7,7 +7,7 @@ BOUND = "tests/binding/test_binding.py"
 MASSES = "tests/binding/test_point_masses.py"
 COPIES = "tests/binding/test_copies.py"
 LEARNER = "tests/binding/test_estimator.py"
-PACKAGES = "tests/binding/test_packages.py"
+PACKAGES = "tests/binding/test_digests_packages.py"
 SCORE = "tests/learners/test_score.py"
 KEPT = "tests/learners/test_incumbent.py"
 
@@ -20,21 +20,21 @@ BINDING = [
     ),
     _m(
         "the price: the single fit has seen the rows that it is judged on",
-        "replearn.learners.single_fit.with_single_fit",
+        "replearn.learners.usefulness.with_single_fit",
         change("np.setdiff1d(A, H)", "A"),
-        "tests/learners/test_small_data.py::test_the_single_fit_has_not_seen_the_rows_it_is_judged_on",
+        "tests/learners/test_usefulness_small_data.py::test_the_single_fit_has_not_seen_the_rows_it_is_judged_on",
     ),
     _m(
         "the price: the single fit decides at another threshold",
-        "replearn.learners.single_fit.with_single_fit",
+        "replearn.learners.usefulness.with_single_fit",
         change("block_thresholds(M, T, S)", "block_thresholds(M, 0.5, S)"),
-        "tests/learners/test_small_data.py::test_the_single_fit_decides_at_the_same_threshold",
+        "tests/learners/test_usefulness_small_data.py::test_the_single_fit_decides_at_the_same_threshold",
     ),
     _m(
         "small samples: the rarest class may have no rows",
-        "replearn.learners.small_data.rarest_class",
+        "replearn.learners.usefulness.rarest_class",
         change("np.where(C > 0, C, N)", "C"),
-        "tests/learners/test_small_data.py::test_a_class_of_the_plan_that_no_row_has_is_not_the_rarest",
+        "tests/learners/test_usefulness_small_data.py::test_a_class_of_the_plan_that_no_row_has_is_not_the_rarest",
     ),
     _m(
         "explanations: values of the person instead of the reference",
@@ -298,7 +298,7 @@ BINDING = [
     ),
     _m(
         "binding: E3 rows are not scored alone",
-        "replearn.binding.surroundings.batch_condition",
+        "replearn.binding.estimator.batch_condition",
         condition("A is None or not B", "True"),
         f"{LEARNER}::test_predictions_that_depend_on_the_batch_are_a_failed_condition",
     ),
@@ -310,7 +310,7 @@ BINDING = [
     ),
     _m(
         "binding: E3 files that are read are not named",
-        "replearn.binding.surroundings",
+        "replearn.binding.estimator",
         condition("not A or B != 'open'", "True"),
         f"{LEARNER}::test_files_that_are_read_leave_it_unknown",
     ),
@@ -328,13 +328,13 @@ BINDING = [
     ),
     _m(
         "binding: E4 files of another size are as installed",
-        "replearn.binding.packages",
+        "replearn.binding.digests",
         condition("A and B.st_mtime <= C", "B.st_mtime <= C"),
         f"{PACKAGES}::test_an_edited_package_has_another_version",
     ),
     _m(
         "binding: E4 every file that was touched is edited",
-        "replearn.binding.packages",
+        "replearn.binding.digests",
         change("None if A == B.hash else C", "C"),
         f"{PACKAGES}::test_a_file_that_was_only_touched_is_as_installed",
     ),

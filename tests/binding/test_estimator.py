@@ -15,8 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler, scale
 from replearn import PointwiseReplicableClassifier
 from replearn.binding import estimator as binding_estimator
 from replearn.binding.digests import bind
-from replearn.binding.estimator import SWITCH, blocks_to_check, may_have_state
-from replearn.binding.surroundings import files_read
+from replearn.binding.estimator import SWITCH, blocks_to_check, files_read, may_have_state
 from replearn.execution.fitting import fit_one_block
 from replearn.randomness import SharedKey
 from tests.factories import Holder, Unreadable

@@ -16,8 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from replearn import Plan, PointwiseReplicableClassifier, plan
 from replearn.binding import family_of
 from replearn.guarantees import planner
+from replearn.guarantees.design import FAMILIES
 from replearn.guarantees.planner import DEFAULT_PARTITIONS, plan_votes
-from replearn.guarantees.request import FAMILIES
 from replearn.learners import usual_plan
 
 BOOSTING = HistGradientBoostingClassifier(max_iter=2)

@@ -1,6 +1,5 @@
 from .block_settings import adapted_to_blocks
 from .choices import bind_candidates, certify_choice, pool_digest
-from .computed import nearly_equal, warn_of_computed
 from .copies import copy_conditions, mixed_bits, names_persons
 from .digests import Fingerprint, bind
 from .estimator import (
@@ -11,7 +10,6 @@ from .estimator import (
     in_words,
     prefitted,
 )
-from .families import family_of
 from .incumbent import bind_fitted
 from .marks import (
     MAX_ORTHOGONAL,
@@ -31,10 +29,11 @@ from .point_masses import (
     without_masses,
 )
 from .probe import encode_probe
-from .schema import describe_points, rows_sketched
+from .schema import describe_points, nearly_equal, rows_sketched, warn_of_computed
 from .useful_blocks import (
     PROBES,
     ConstantModels,
+    family_of,
     find_constant,
     rows_needed,
     says_it_is_poor,

@@ -250,3 +250,32 @@ def _varies(model: Any, probes: Any) -> bool:
 
 def _one_line(base: Any) -> str:
     return " ".join(repr(base).split())
+
+
+# -- families of base estimators -------------------------------------------------------------------
+FAMILY_OF_CLASS = {
+    "RandomForestClassifier": "forest",
+    "ExtraTreesClassifier": "forest",
+    "HistGradientBoostingClassifier": "boosting",
+    "GradientBoostingClassifier": "boosting",
+    "XGBClassifier": "boosting",
+    "LGBMClassifier": "boosting",
+    "CatBoostClassifier": "boosting",
+}
+"""By names of classes, so that no package is imported for them."""
+
+
+def family_of(base: Any) -> str:
+    """Return the family of a base estimator: the class decides, also inside of pipelines.
+
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> family_of(make_pipeline(StandardScaler(), HistGradientBoostingClassifier()))
+    'boosting'
+    >>> family_of(DecisionTreeClassifier())
+    'any'
+    """
+    names = (kind.__name__ for kind in type(innermost(base).estimator).__mro__)
+    return next((FAMILY_OF_CLASS[name] for name in names if name in FAMILY_OF_CLASS), "any")

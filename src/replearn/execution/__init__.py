@@ -16,8 +16,15 @@ from replearn.execution.context import (
     now,
     side_by_side,
 )
-from replearn.execution.fitting import Block, fit_blocks, fit_one_block
-from replearn.execution.partition import keyed_seeds, make_blocks, random_state_names, set_seeds
+from replearn.execution.fitting import (
+    Block,
+    fit_blocks,
+    fit_one_block,
+    keyed_seeds,
+    make_blocks,
+    random_state_names,
+    set_seeds,
+)
 from replearn.execution.plugins import (
     BlockModel,
     Plugin,

@@ -5,7 +5,14 @@ from replearn.guarantees.block_votes import BlockVotes, compare_votes
 from replearn.guarantees.certificate import Certificate, certify
 from replearn.guarantees.choices import ChoiceDesign
 from replearn.guarantees.comparison import Comparison, differing
-from replearn.guarantees.design import Design
+from replearn.guarantees.design import (
+    FAMILIES,
+    MIN_BLOCK,
+    Design,
+    HeavyStage,
+    PlanRequest,
+    plain_labels,
+)
 from replearn.guarantees.guarantee import Guarantee
 from replearn.guarantees.heavy import TASKS
 from replearn.guarantees.heavy_stage import labels_guaranteed
@@ -25,13 +32,6 @@ from replearn.guarantees.privacy import (
     private_design,
 )
 from replearn.guarantees.probe import Probe
-from replearn.guarantees.request import (
-    FAMILIES,
-    MIN_BLOCK,
-    HeavyStage,
-    PlanRequest,
-    plain_labels,
-)
 from replearn.guarantees.score import (
     MIN_BLOCKS,
     blocks_and_partitions,

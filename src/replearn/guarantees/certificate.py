@@ -9,9 +9,8 @@ from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
 from replearn.guarantees.block_votes import BlockVotes
 from replearn.guarantees.comparison import Comparison, compare
 from replearn.guarantees.describe import certificate_rows, explain
-from replearn.guarantees.design import Design
+from replearn.guarantees.design import NOTIONS, Design, Label
 from replearn.guarantees.probe import Probe
-from replearn.guarantees.request import NOTIONS, Label
 from replearn.guarantees.steps import LETTERS, Derived, Identity, Record, Step, value_of
 from replearn.guarantees.tasks import derive, guarantee
 from replearn.records import (

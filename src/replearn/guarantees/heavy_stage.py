@@ -13,9 +13,8 @@ from replearn.bounds import (
     uniform_law,
 )
 from replearn.bounds.theorem import theorem
-from replearn.guarantees.design import Design
+from replearn.guarantees.design import Design, HeavyStage
 from replearn.guarantees.heavy import class_label_errors, class_label_flip, label_errors
-from replearn.guarantees.request import HeavyStage
 from replearn.guarantees.steps import Ledger, rounded_up
 
 

@@ -9,9 +9,8 @@ from replearn.exceptions import CertificateError
 from replearn.guarantees.certificate import Certificate
 from replearn.guarantees.choices import ChoiceDesign
 from replearn.guarantees.describe import plan_rows
-from replearn.guarantees.design import Design
+from replearn.guarantees.design import NOTIONS, Design, HeavyStage, Label
 from replearn.guarantees.paper import Columns, columns_of
-from replearn.guarantees.request import NOTIONS, HeavyStage, Label
 from replearn.guarantees.steps import (
     LETTERS,
     Conclusion,

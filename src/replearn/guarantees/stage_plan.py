@@ -17,8 +17,8 @@ from replearn.bounds import (
     sign_width,
     some_missed_point_bound,
 )
+from replearn.guarantees.design import HeavyStage, PlanRequest
 from replearn.guarantees.heavy_stage import label_flip, labels_guaranteed, wrong_labels
-from replearn.guarantees.request import HeavyStage, PlanRequest
 from replearn.guarantees.steps import Ledger
 from replearn.records import bisect, check_fraction, if_given, smallest_integer
 

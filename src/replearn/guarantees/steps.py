@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from replearn._version import __version__
 from replearn.bounds import MembershipLaw, ThresholdLaw
 from replearn.exceptions import CertificateError
-from replearn.guarantees.request import Label, plain_labels
+from replearn.guarantees.design import Label, plain_labels
 from replearn.records import (
     JsonFile,
     Reader,

@@ -54,10 +54,13 @@ from replearn.learners.planning import (
     warn_if_blocks_cannot_learn,
 )
 from replearn.learners.predictions import VotePredictions
-from replearn.learners.single_fit import n_rows_tried, with_single_fit
-from replearn.learners.small_data import warn_if_votes_are_few
 from replearn.learners.training import RowSource, train_blocks
-from replearn.learners.usefulness import warn_if_useless
+from replearn.learners.usefulness import (
+    n_rows_tried,
+    warn_if_useless,
+    warn_if_votes_are_few,
+    with_single_fit,
+)
 from replearn.learners.vote import FittedVote, heavy_points, measure_votes, partition_variance
 from replearn.randomness import SharedKey, read_once
 

@@ -56,11 +56,14 @@ from replearn.learners.score_curve import (
 )
 from replearn.learners.score_design import Cut, cut_for, score_threshold, warn_if_above_budget
 from replearn.learners.score_rule import FittedScore, measure_scores
-from replearn.learners.single_fit import n_rows_tried, with_single_fit
 from replearn.learners.single_rule import FollowsPlan
-from replearn.learners.small_data import warn_if_scores_are_few
 from replearn.learners.training import Sample, train_blocks
-from replearn.learners.usefulness import warn_if_useless
+from replearn.learners.usefulness import (
+    n_rows_tried,
+    warn_if_scores_are_few,
+    warn_if_useless,
+    with_single_fit,
+)
 from replearn.randomness import SharedKey
 from replearn.tables import take_rows
 

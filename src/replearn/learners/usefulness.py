@@ -2,21 +2,29 @@
 
 Stability is worth nothing without usefulness: a constant never changes. After the training, rows
 of the first blocks are predicted by all blocks of the partition but their own, as a fresh row
-would be. No model is trained for it.
+would be. No model is trained for it, but for ``check_price=True``: one fit of the base estimator,
+judged on the same rows. Before the training, a warning says what a small sample can do.
 """
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from replearn.binding import says_it_is_poor
-from replearn.exceptions import UsefulnessWarning, warn_user
+from replearn.exceptions import SmallSampleWarning, UsefulnessWarning, warn_user
+from replearn.execution import BlockEnsemble, fit_blocks
+from replearn.guarantees import MIN_EVENTS, Plan, needed_for_events
+from replearn.learners.decision_threshold import block_thresholds
+from replearn.learners.training import Sample, TrainedBlocks
+from replearn.randomness import SharedKey
 
 Floats = NDArray[np.float64]
 
@@ -228,3 +236,146 @@ def _auc(scores: Floats, codes: NDArray[np.intp], n_classes: int) -> float | Non
         return float(roc_auc_score(codes, scores[:, 1]))
     one_against_rest = np.eye(n_classes, dtype=int)[codes]
     return float(roc_auc_score(one_against_rest, scores, average="macro"))
+
+
+# -- the price: one fit of the base estimator ------------------------------------------------------
+HELD_OUT = 5
+"""One row in so many is held out from the single fit, `N_ROWS` at most."""
+
+
+def n_rows_tried(n_rows: int, *, check_price: bool) -> int:
+    """Return how many training rows are predicted; with a single fit, only what it can miss.
+
+    >>> n_rows_tried(800, check_price=False), n_rows_tried(800, check_price=True)
+    (1000, 160)
+    """
+    return min(N_ROWS, max(1, n_rows // HELD_OUT)) if check_price else N_ROWS
+
+
+def with_single_fit(
+    measured: Usefulness | None,
+    blocks: TrainedBlocks,
+    estimator: Any,
+    threshold: Any,
+    classes: NDArray[Any],
+    key: SharedKey,
+) -> Usefulness | None:
+    """Return the record with that of a single fit for the same rows beside it.
+
+    The single fit is trained on all rows of the sample but those of the blocks to which these rows
+    belong: rows of one group stay on one side.
+    """
+    if measured is None:
+        return None
+    sample = blocks.sample
+    n_tried = n_rows_tried(len(sample.codes), check_price=True)
+    X, codes, owners = blocks.cut.first_rows(n_tried)
+    held_out = np.concatenate(blocks.cut.rows[: owners[-1] + 1])
+    training = np.setdiff1d(np.arange(len(sample.codes)), held_out)
+    if len(training) == 0:
+        return measured
+    names = ["the single fit of check_price=True"]
+    seeds = [key.child("price")]
+    rows = [training]
+    params = sample.params
+    models = fit_blocks(estimator, sample.X, sample.codes, rows, seeds, names=names, params=params)
+    shares = [float(np.mean(sample.codes[training] == 1))]
+    models, thresholds = block_thresholds(models, threshold, shares)
+    ensemble = BlockEnsemble(models, np.arange(max(2, len(classes))), 1, thresholds)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # predictions will show them
+        labels = _per_class(ensemble.vote_counts(X)[:, 0])
+        scores = labels
+        if hasattr(models[0], "predict_proba"):
+            scores = _per_class(ensemble.soft_scores(X)[:, 0])
+    single = usefulness(labels.argmax(axis=1), scores, codes, classes, hard=False)
+    return replace(measured, single=single)
+
+
+def _per_class(votes: NDArray[Any]) -> NDArray[np.float64]:
+    """Return what each class gets, (n, classes)."""
+    votes = votes.astype(np.float64)
+    return np.column_stack([1.0 - votes, votes]) if votes.ndim == 1 else votes
+
+
+# -- a small sample: a warning before the training -------------------------------------------------
+MIN_SCORE_EVENTS = 20
+"""Rows of the rarest class that a block should have on average, for scores to be averaged.
+
+With 12 to 15 of them mean scores at rho = 0.1 lose 3 to 8 points of balanced accuracy, with 45 two
+(benchmarks/small_data.py; docs/first-hour.md)."""
+
+
+class Rarest(NamedTuple):
+    """The rarest class of a sample."""
+
+    label: Any
+    share: float
+    n_rows: int
+
+    def in_blocks(self, n_blocks: int) -> str:
+        """Say how many of its rows a block has."""
+        return (
+            f"{self.n_rows / n_blocks:.1f} rows of the rarest class ({self.label!r}, "
+            f"{self.share:.1%} of the rows) on average"
+        )
+
+
+def rarest_class(counts: NDArray[np.int64], classes: NDArray[Any]) -> Rarest:
+    """Return the rarest class that occurs, by the number of rows of each class.
+
+    >>> rarest_class(np.array([3, 1]), np.array(["no", "yes"]))
+    Rarest(label='yes', share=0.25, n_rows=1)
+    """
+    n_all = int(counts.sum())
+    rarest = int(np.argmin(np.where(counts > 0, counts, n_all + 1)))
+    n_rows = int(counts[rarest])
+    return Rarest(classes.tolist()[rarest], n_rows / n_all, n_rows)
+
+
+def warn_if_votes_are_few(
+    plan: Plan, class_counts: NDArray[np.int64], classes: NDArray[Any], base: Any
+) -> None:
+    """Warn that blocks which vote have hardly any rows of the rarest class."""
+    rarest = rarest_class(class_counts, classes)
+    if rarest.n_rows / plan.n_blocks >= MIN_EVENTS or len(classes) < 2 or says_it_is_poor(base):
+        return
+    warn_user(
+        f"{plan.n} {plan.unit} are few: {plan.n_blocks} blocks of {plan.block_size} {plan.unit} "
+        f"have {rarest.in_blocks(plan.n_blocks)}, and below {MIN_EVENTS} votes lose accuracy, "
+        f"though not the promise. {_fewer_blocks(plan, rarest)}A larger rho requires fewer "
+        "blocks; ScoreReplicableClassifier has few large blocks and an estimated promise. "
+        "check_price=True measures what is lost.",
+        SmallSampleWarning,
+    )
+
+
+def _fewer_blocks(plan: Plan, rarest: Rarest) -> str:
+    """Say what the fewest blocks with the same promise would do."""
+    needed = needed_for_events(plan, rarest.share)
+    if needed is None or needed.n_blocks > plan.n_blocks:
+        return ""
+    events = rarest.n_rows / needed.n_blocks
+    promise = f"n_blocks={needed.n_blocks}, the fewest for rho={needed.vote_design.request.rho:g}"
+    if events >= MIN_EVENTS:
+        return f"{promise}, gives {events:.1f} in each. "
+    return f"With {promise}, {needed.n} {plan.unit} are enough. "
+
+
+def warn_if_scores_are_few(
+    n_blocks: int, rho: float, sample: Sample, classes: NDArray[Any], base: Any
+) -> None:
+    """Warn that blocks whose scores are averaged have few rows of the rarest class."""
+    rarest = rarest_class(sample.class_counts, classes)
+    if rarest.n_rows / n_blocks >= MIN_SCORE_EVENTS or len(classes) < 2 or says_it_is_poor(base):
+        return
+    n_rows = n_blocks * math.ceil(MIN_SCORE_EVENTS / rarest.share)
+    warn_user(
+        f"{sample.n} {sample.unit} are few: {n_blocks} blocks have "
+        f"{rarest.in_blocks(n_blocks)}, and below {MIN_SCORE_EVENTS} scores vary so much that "
+        f"thresholds for rho={rho:g} cost accuracy. About {n_rows} rows are enough for "
+        f"n_blocks={n_blocks}. rho={min(2 * rho, 1.0):g} halves the thresholds; "
+        "IncumbentClassifier keeps predictions of a model in use. check_price=True measures what "
+        "is lost.",
+        SmallSampleWarning,
+    )

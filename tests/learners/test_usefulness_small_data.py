@@ -20,7 +20,7 @@ from replearn import (
 )
 from replearn.exceptions import SmallSampleWarning
 from replearn.guarantees import MIN_EVENTS, about_rare_classes, needed_for_events
-from replearn.learners import small_data
+from replearn.learners import usefulness
 
 ESTIMATORS = [
     PointwiseReplicableClassifier,
@@ -79,8 +79,8 @@ def test_nothing_is_decided(kind, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         said.fit(X, y)
-        monkeypatch.setattr(small_data, "MIN_EVENTS", 0)
-        monkeypatch.setattr(small_data, "MIN_SCORE_EVENTS", 0)
+        monkeypatch.setattr(usefulness, "MIN_EVENTS", 0)
+        monkeypatch.setattr(usefulness, "MIN_SCORE_EVENTS", 0)
         silent = kind(GaussianNB(), n_blocks=20, shared_key="k").fit(X, y)
     assert said.certificate_ == silent.certificate_
     np.testing.assert_array_equal(said.predict(X), silent.predict(X))

@@ -8,8 +8,7 @@ import sys
 
 import pytest
 
-from replearn.binding.digests import bind
-from replearn.binding.packages import edited_sources
+from replearn.binding.digests import bind, edited_sources
 
 CODE = "__version__ = '1.0'\n\ndef limit():\n    return {}\n"
 
