@@ -30,7 +30,7 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class BlockModel:
-    """One model of the panel, and where its votes go."""
+    """One model of the ensemble, and where its votes go."""
 
     model: Any
     partition: int

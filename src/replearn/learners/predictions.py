@@ -173,10 +173,10 @@ class KeyedPredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixi
     def _mean_scores(self, X: Any) -> Floats:
         """Return the mean probability of each class over all blocks; their votes without one."""
         vote = self._vote()
-        panel: BlockEnsemble = vote.panel
+        ensemble: BlockEnsemble = vote.ensemble
         if not all(hasattr(model, "predict_proba") for model in self.estimators_):
             return vote.rule.proba(vote.votes(X))
-        scores = panel.soft_scores(X, n_jobs=self.n_jobs).mean(axis=1)
+        scores = ensemble.soft_scores(X, n_jobs=self.n_jobs).mean(axis=1)
         return np.column_stack([1.0 - scores, scores]) if scores.ndim == 1 else scores
 
     def _vote_of_two(self, method: str) -> Any:
@@ -237,7 +237,7 @@ class VotePredictions(KeyedPredictions):
                 f"{'a' if design.heavy is not None else 'no'} heavy stage."
             )
         X = check_features(self, X, reset=False)
-        votes = vote.panel.block_votes(X, n_jobs=self.n_jobs)
+        votes = vote.ensemble.block_votes(X, n_jobs=self.n_jobs)
         return BlockVotes.of(self.certificate_.digest, X, votes)
 
     def flip_rate(self, X: Any, *, delta: float = 0.05) -> FlipRate:

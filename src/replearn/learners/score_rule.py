@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 class FittedScore:
     """The models of one fit with curve, width and key: from points to scores and shared noise."""
 
-    panel: BlockEnsemble
+    ensemble: BlockEnsemble
     n_partitions: int
     curve: ErrorCurve
     half_width: float
@@ -59,7 +59,7 @@ class FittedScore:
 
     def votes(self, X: Any) -> Floats:
         """Score of each model, (n, models) or (n, models, classes)."""
-        return self.panel.soft_scores(X, n_jobs=self.n_jobs)
+        return self.ensemble.soft_scores(X, n_jobs=self.n_jobs)
 
     def votes_and_noise(self, X: Any, ids: Any = None) -> tuple[Floats, Floats]:
         """Return the scores, and the points' shared random numbers."""

@@ -56,7 +56,7 @@ _UNIFORM_BITS = 53
 class FittedVote:
     """The blocks of one fit with their design and key: from points to votes and shared noise."""
 
-    panel: BlockEnsemble
+    ensemble: BlockEnsemble
     design: Design
     key: SharedKey
     classes: NDArray[Any]
@@ -86,7 +86,7 @@ class FittedVote:
 
     def votes(self, X: Any) -> NDArray[Any]:
         """Let the blocks vote on the points."""
-        return self.rule.votes(self.panel, X, self.n_jobs)
+        return self.rule.votes(self.ensemble, X, self.n_jobs)
 
     def noise(self, X: Any, ids: Any = None) -> Floats:
         """Return the points' shared random numbers: thresholds, or Gumbels."""
@@ -106,9 +106,9 @@ class FittedVote:
         With more classes all blocks vote: votes for a third one move the leader against its rival.
         """
         rule = self.rule
-        if isinstance(rule, ThresholdRule) and rule.counts_votes and self.panel.stops_early(X):
+        if isinstance(rule, ThresholdRule) and rule.counts_votes and self.ensemble.stops_early(X):
             noise = self.noise(X, ids)
-            votes: NDArray[Any] = rule.votes_until_decided(self.panel, X, noise, self.n_jobs)
+            votes: NDArray[Any] = rule.votes_until_decided(self.ensemble, X, noise, self.n_jobs)
         else:
             votes, noise = self.votes_and_noise(X, ids)
         return self.rule_for(X).predictions(votes, noise)
@@ -128,9 +128,9 @@ class ThresholdRule:
     law: ThresholdLaw
     joint_variance: float
 
-    def votes(self, panel: BlockEnsemble, X: Any, n_jobs: int | None) -> NDArray[Any]:
+    def votes(self, ensemble: BlockEnsemble, X: Any, n_jobs: int | None) -> NDArray[Any]:
         """Votes for class 1 in each partition, (n, partitions); mean scores when soft."""
-        return _voting_method(panel, self.design)(X, n_jobs=n_jobs)
+        return _voting_method(ensemble, self.design)(X, n_jobs=n_jobs)
 
     @property
     def counts_votes(self) -> bool:
@@ -138,7 +138,7 @@ class ThresholdRule:
         return self.design.vote == "hard"
 
     def votes_until_decided(
-        self, panel: BlockEnsemble, X: Any, noise: Floats, n_jobs: int | None
+        self, ensemble: BlockEnsemble, X: Any, noise: Floats, n_jobs: int | None
     ) -> NDArray[np.int32]:
         """Return votes that give the predictions of all votes, from as few blocks as needed.
 
@@ -155,7 +155,7 @@ class ThresholdRule:
             most = below_law(noise[rows], self._response_sums(votes + n_missing), n_partitions)
             return np.asarray(least == most)
 
-        return panel.votes_until_decided(X, is_decided, n_jobs=n_jobs)
+        return ensemble.votes_until_decided(X, is_decided, n_jobs=n_jobs)
 
     def noise(self, key: SharedKey, points: Points) -> Floats:
         """Return each point's threshold, uniform in [0, 1)."""
@@ -236,9 +236,9 @@ class GumbelRule:
     sharpness: float
     classes: NDArray[Any]
 
-    def votes(self, panel: BlockEnsemble, X: Any, n_jobs: int | None) -> Floats:
+    def votes(self, ensemble: BlockEnsemble, X: Any, n_jobs: int | None) -> Floats:
         """Vote shares in each partition, (n, partitions, classes)."""
-        weights = _voting_method(panel, self.design)(X, n_jobs=n_jobs).astype(np.float64)
+        weights = _voting_method(ensemble, self.design)(X, n_jobs=n_jobs).astype(np.float64)
         return weights / weights.sum(axis=2, keepdims=True)
 
     def votes_of_shares(self, shares: Floats) -> Floats:
@@ -322,19 +322,19 @@ def heavy_points(sample: Any, classes: Any, design: Design, key: SharedKey) -> H
 
 
 def partition_variance(
-    panel: BlockEnsemble, rows: Any, design: Design, n_jobs: int | None
+    ensemble: BlockEnsemble, rows: Any, design: Design, n_jobs: int | None
 ) -> float:
     """Estimate the variance of the mean vote share as a part of one partition's, on training rows.
 
     Their own blocks know them, one in each partition: that shifts shares by 1 / n_blocks at most,
     alike in all. 1 (flips are overstated rather than understated) if unknown or not needed.
     """
-    if design.n_partitions == 1 or panel.n_classes > 2:
+    if design.n_partitions == 1 or ensemble.n_classes > 2:
         return 1.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # predictions will show them
         try:
-            votes = _voting_method(panel, design)(rows, n_jobs=n_jobs)
+            votes = _voting_method(ensemble, design)(rows, n_jobs=n_jobs)
         except Exception:
             return 1.0  # nothing is known, and a fit does not fail because of an estimate
     return joint_variance(whole_votes(votes, design), design.n_blocks)
@@ -371,12 +371,12 @@ def measure_votes(vote: FittedVote, blocks: TrainedBlocks, n_tried: int) -> Usef
 def _class_totals(vote: FittedVote, start: int, stop: int, X: Any) -> Floats:
     """Sum of the votes of some blocks of the first partition for each class, (n, classes)."""
     n_models = stop - start
-    panel = vote.panel.part(start, stop)
-    totals = _voting_method(panel, vote.design)(X, n_jobs=vote.n_jobs)[:, 0].astype(np.float64)
+    ensemble = vote.ensemble.part(start, stop)
+    totals = _voting_method(ensemble, vote.design)(X, n_jobs=vote.n_jobs)[:, 0].astype(np.float64)
     if vote.design.vote == "soft":
         totals *= n_models
     return np.column_stack([n_models - totals, totals]) if totals.ndim == 1 else totals
 
 
-def _voting_method(panel: BlockEnsemble, design: Design) -> Any:
-    return panel.soft_scores if design.vote == "soft" else panel.vote_counts
+def _voting_method(ensemble: BlockEnsemble, design: Design) -> Any:
+    return ensemble.soft_scores if design.vote == "soft" else ensemble.vote_counts
