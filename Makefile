@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 2
 
-.PHONY: help demo test test-kernels test-statistical test-long lint types imports check bench bench-full docs test-integrations test-oldest test-newest release-check clean test-core
+.PHONY: help demo test test-kernels test-statistical test-long lint types imports check bench bench-full docs test-integrations test-oldest test-newest release-check clean test-core pictures
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
@@ -126,6 +126,9 @@ $(VENV)/.docs: $(VENV)/.demo
 docs: $(VENV)/.docs ## build the site into docs/_build/html; warnings are errors
 	@$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+pictures: $(VENV)/.dev ## draw the pictures of the guides anew
+	@$(BIN)/python tools/pictures.py
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .trust .venv-oldest .venv-newest .venv-integrations .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
