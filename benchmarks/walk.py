@@ -37,7 +37,7 @@ import replearn
 import replearn.cli
 
 SOURCE = Path(replearn.__file__).resolve().parent
-WANTED_MODULES = {"fit": 34, "predict": 11, "check": 9, "plan": 11, "audit": 72}
+WANTED_MODULES = {"fit": 34, "predict": 11, "check": 9, "plan": 11, "audit": 60}
 AUDIT = "--target y --pairs 3 --jobs 1 --quiet --out report.html"
 
 

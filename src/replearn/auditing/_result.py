@@ -9,15 +9,10 @@ from functools import cached_property
 from typing import Any
 
 from replearn.auditing import _records, _report
-from replearn.auditing._checks import OF_RUNS_AND_FILE, Finding
-from replearn.auditing._judgement_checks import OF_JUDGEMENT
+from replearn.auditing._checks import CHECKS, Finding
 from replearn.auditing._measurement import Measurement
-from replearn.auditing._retraining_checks import OF_RETRAINING
 from replearn.records import check_choice, check_fraction, pretty_json
 from replearn.tables import import_pandas
-
-CHECKS = (*OF_RUNS_AND_FILE, *OF_JUDGEMENT, *OF_RETRAINING)
-"""All checks, in the order of their codes."""
 
 READERS = ("python", "command")
 
