@@ -293,9 +293,16 @@ def _spread(columns: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return how far half of the cells of each column are from its middle; 0 where unknown."""
     known = ~np.isnan(columns).any(axis=1)
     spread = np.zeros(len(columns))
-    middle = np.median(columns[known], axis=1, keepdims=True)
-    spread[known] = np.median(np.abs(columns[known] - middle), axis=1)
+    cells = columns[known]
+    spread[known] = _medians(np.abs(cells - _medians(cells)[:, np.newaxis]))
     return np.where(np.isfinite(spread), spread, 0.0)
+
+
+def _medians(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the median of each row: few cells are sorted faster than numpy's function starts."""
+    ordered = np.sort(rows, axis=1)
+    n_cells = rows.shape[1]
+    return np.asarray((ordered[:, (n_cells - 1) // 2] + ordered[:, n_cells // 2]) / 2.0)
 
 
 def _numbers(X: Any, most: int) -> Iterator[NDArray[np.float64]]:

@@ -347,8 +347,13 @@ def takes_functions(base: Any) -> bool:
     >>> takes_functions(FunctionTransformer(scale))
     True
     """
-    params = base.get_params(deep=True) if hasattr(base, "get_params") else {}
-    return any(isinstance(value, _FUNCTIONS) for value in params.values())
+    if isinstance(base, _FUNCTIONS):
+        return True
+    if isinstance(base, list | tuple):  # steps of a pipeline
+        return any(map(takes_functions, base))
+    is_estimator = hasattr(base, "get_params") and not isinstance(base, type)
+    params = getattr(base, "__dict__", {}) if is_estimator else {}
+    return any(map(takes_functions, params.values()))
 
 
 def batch_condition(model: Any, probes: Any) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,9 @@ _SHORT_FLOAT_TOLERANCE = 1e-4
 ROUGH = 1e-6
 MIN_ROWS = 30
 """Fewer rows prove nothing."""
+
+_CELLS_TOGETHER = 1 << 17
+"""Cells of a small table that are looked at together: a megabyte."""
 
 MAX_ORTHOGONAL = 4
 NORMAL_END = 5.199337582605575
@@ -74,8 +78,10 @@ def preprocessing_mark(X: Any) -> str | None:
     (None, 'X looks as if a StandardScaler had been fitted on it before')
     """
     with np.errstate(invalid="ignore", over="ignore"):
-        columns = [_Cells(*pair) for pair in float_columns(X) if len(pair[0]) >= MIN_ROWS]
-        return say_mark(mark_of_columns(columns, _are_orthogonal))
+        cleared = _cleared_columns(X)
+        pairs = zip(float_columns(X), cleared, strict=False)
+        known = [_Cells(*pair, flag) for pair, flag in pairs if len(pair[0]) >= MIN_ROWS]
+        return say_mark(mark_of_columns(known, _are_orthogonal))
 
 
 def say_mark(mark: str | None) -> str | None:
@@ -86,10 +92,11 @@ def say_mark(mark: str | None) -> str | None:
 class _Cells:
     """A column in memory; each statistic is computed when it is used first."""
 
-    def __init__(self, cells: Column, total: float) -> None:
+    def __init__(self, cells: Column, total: float, is_cleared: bool = False) -> None:
         self.mean = total / len(cells)
         self.cells = cells
         self.dtype = cells.dtype
+        self.is_cleared = is_cleared  # whether it surely shows no mark of single columns
 
     @property
     def may_be_centred(self) -> bool:
@@ -150,6 +157,41 @@ class _Cells:
         # once would take as much memory as the table.
         cells = np.ascontiguousarray(self.cells)
         return _Cells(cells, float(cells.sum()))
+
+
+def _cleared_columns(X: Any) -> Iterator[bool]:
+    """Tell for each column whether it surely shows no mark of single columns.
+
+    Columns of an array are looked at together, several of a small table at once: with limits ten
+    times as wide as those of the marks nearly all of them are cleared. Others are looked at singly.
+    """
+    is_table = type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64
+    if not is_table or len(X) < MIN_ROWS:
+        yield from repeat(False)
+        return
+    n_together = max(1, _CELLS_TOGETHER // len(X))
+    for start in range(0, X.shape[1], n_together):
+        rows = np.ascontiguousarray(X[:, start : start + n_together].T)
+        yield from (~_may_show_mark(rows)).tolist()
+
+
+def _may_show_mark(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which rows (columns of a table) may show a mark; those with missing cells may."""
+    n_cells = rows.shape[1]
+    means = rows.sum(axis=1) / n_cells
+    variances = np.einsum("ij,ij->i", rows, rows) / n_cells - means**2
+    ends = np.abs(rows.max(axis=1) - NORMAL_END) + np.abs(rows.min(axis=1) + NORMAL_END)
+    found = ~np.isfinite(means) | (np.abs(variances - 1) <= 10 * ROUGH) | (ends <= 10 * ROUGH)
+    first = rows[:, : 8 * FIRST_ROWS]
+    at_low = first == first.min(axis=1, keepdims=True)
+    at_high = first == first.max(axis=1, keepdims=True)
+    distances = rows - means[:, np.newaxis]
+    np.abs(distances, out=distances)
+    is_near = distances <= 10 * TOLERANCE * np.maximum(1.0, np.abs(means))[:, np.newaxis]
+    for index, parts in enumerate(zip(at_low, at_high, is_near, strict=True)):
+        n_low, n_high, n_near = map(np.count_nonzero, parts)
+        found[index] |= min(n_low, n_high) >= 2 or n_near >= MIN_IMPUTED
+    return np.asarray(found)
 
 
 def _at_ends(column: Column) -> tuple[int, int]:
@@ -223,6 +265,8 @@ def mark_of_columns(
     single: set[str] = set()
     ends = []
     for column in long:
+        if column.is_cleared:
+            continue
         close = column.side_by_side()
         single.update(_single_marks(close))
         ends.append(close.repeated_ends)

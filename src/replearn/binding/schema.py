@@ -408,7 +408,8 @@ def _rounded(numbers: NDArray[np.float64]) -> list[dict[str, int]]:
         same = {f"numbers of {d} decimals": np.round(numbers, d) == numbers for d in _DECIMALS}
         same["float32 numbers"] = numbers == numbers.astype(np.float32)
         same[f"numbers of {_DIGITS} digits"] = _have_few_digits(numbers)
-    counts = {name: cells.sum(axis=1).tolist() for name, cells in same.items()}
+    # Row by row: a sum of booleans along an axis takes three times as long.
+    counts = {name: [int(np.count_nonzero(row)) for row in cells] for name, cells in same.items()}
     return [dict(zip(counts, row, strict=True)) for row in zip(*counts.values(), strict=True)]
 
 
@@ -435,18 +436,17 @@ def nearly_equal(ordered: NDArray[np.float64]) -> NDArray[np.bool_]:
     >>> nearly_equal(np.array([[0.1, 0.3, 0.1 + 0.2], [0.1, 0.2, 0.3]]))
     array([ True, False])
     """
-    upper = ordered[:, 1:]
-    with np.errstate(invalid="ignore"):
-        gaps = upper - ordered[:, :-1]
-        # One unit is at most an epsilon of the number, or the least number there is.
-        limits = np.abs(upper)
-        limits *= _LAST_BITS * np.finfo(np.float64).eps
-        limits += _LAST_BITS * np.finfo(np.float64).smallest_subnormal
-        rows, columns = np.nonzero((gaps > 0) & (gaps <= limits))
-        numbers = upper[rows, columns]
-        close = gaps[rows, columns] <= _LAST_BITS * np.spacing(np.abs(numbers))
     found = np.zeros(len(ordered), dtype=bool)
-    found[rows[close & (numbers != np.rint(numbers))]] = True
+    if ordered.shape[1] < 2:
+        return found
+    with np.errstate(invalid="ignore"):
+        gaps = ordered[:, 1:] - ordered[:, :-1]
+        largest = np.maximum(np.abs(ordered[:, 0]), np.abs(ordered[:, -1]))
+        # Most columns: no two numbers are as close as the last bits of the largest one.
+        for row in np.flatnonzero(~(gaps.min(axis=1) > _LAST_BITS * np.spacing(largest))):
+            upper = ordered[row, 1:]
+            close = (gaps[row] > 0) & (gaps[row] <= _LAST_BITS * np.spacing(np.abs(upper)))
+            found[row] = (upper[close] != np.rint(upper[close])).any()
     return found
 
 

@@ -27,6 +27,9 @@ def log_repeat_tail(count: int, fewer: int, exactly: int, more: int) -> float:
     True
     """
     check_count("count", count, least=2)
+    # The logarithms are convex in the number of moved pairs, and 0 for none.
+    if (count + 1) * (fewer + 1) * (more + 1) >= count * exactly * (exactly - 1):
+        return 0.0
     moved = np.arange(exactly // 2 + 1)
     logs = (
         moved * math.log((count + 1) / count)

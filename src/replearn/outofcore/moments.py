@@ -55,6 +55,7 @@ class Moments:
     # What the marks look at beside the numbers above: as columns in memory have it.
     may_be_centred = True
     has_unit_quartiles = False
+    is_cleared = False
 
     @property
     def std(self) -> float:
