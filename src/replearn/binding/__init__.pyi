@@ -1,4 +1,3 @@
-from .block_settings import adapted_to_blocks
 from .choices import bind_candidates, certify_choice, pool_digest
 from .copies import copy_conditions, mixed_bits, names_persons
 from .digests import Fingerprint, bind
@@ -33,6 +32,7 @@ from .schema import describe_points, nearly_equal, rows_sketched, warn_of_comput
 from .useful_blocks import (
     PROBES,
     ConstantModels,
+    adapted_to_blocks,
     family_of,
     find_constant,
     rows_needed,

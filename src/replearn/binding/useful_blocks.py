@@ -2,8 +2,9 @@
 
 Histogram boosting that wants 20 rows in each leaf cannot split a block of 39, and predicts a
 constant without a word. A plan must not depend on the data, but it may depend on the estimator:
-blocks are made as large as `rows_needed` says. What the parameters do not say, the fitted models
-show, and a warning says so.
+blocks are made as large as `rows_needed` says, or leaves as small as `adapted_to_blocks` says; how
+many partitions a plan has by default follows from the family of the estimator. What the parameters
+do not say, the fitted models show, and a warning says so.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import math
 import warnings
 from collections.abc import Sequence
 from fractions import Fraction
+from inspect import Parameter, signature
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 
@@ -279,3 +282,48 @@ def family_of(base: Any) -> str:
     """
     names = (kind.__name__ for kind in type(innermost(base).estimator).__mro__)
     return next((FAMILY_OF_CLASS[name] for name in names if name in FAMILY_OF_CLASS), "any")
+
+
+# -- settings that follow from the size of the blocks ----------------------------------------------
+ROWS_PER_LEAF_ROW = 8
+"""Rows of a block for each row of a leaf: a leaf has at most an eighth of the rows."""
+
+MIN_LEAF = 2
+
+
+def leaf_rows(block_size: int) -> int:
+    """Return how many rows a leaf may be required to have in blocks of so many rows.
+
+    >>> leaf_rows(25), leaf_rows(160), leaf_rows(8)
+    (3, 20, 2)
+    """
+    return max(MIN_LEAF, block_size // ROWS_PER_LEAF_ROW)
+
+
+def adapted_to_blocks(base: Any, block_size: int) -> Any:
+    """Return the base estimator with leaves that suit blocks of so many rows.
+
+    Only a leaf size that has its default value is made smaller; what was set stays as it is. The
+    estimator itself is returned where nothing changes.
+
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> adapted_to_blocks(HistGradientBoostingClassifier(), 25).min_samples_leaf
+    3
+    >>> adapted_to_blocks(HistGradientBoostingClassifier(min_samples_leaf=5), 25).min_samples_leaf
+    5
+    """
+    inner = innermost(base)
+    params = own_params(inner.estimator)
+    name = next((name for name in LEAF_NAMES if name in params), None)
+    if name is None or params[name] != _default(inner.estimator, name):
+        return base
+    leaf = leaf_rows(math.floor(block_size * inner.share))
+    if not isinstance(params[name], int) or params[name] <= leaf:
+        return base
+    return clone(base).set_params(**{f"{inner.prefix}{name}": leaf})
+
+
+def _default(estimator: Any, name: str) -> Any:
+    """Return the default value of a parameter; ``Parameter.empty`` if it has none."""
+    parameters = signature(type(estimator)).parameters
+    return parameters[name].default if name in parameters else Parameter.empty
