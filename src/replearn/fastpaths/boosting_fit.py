@@ -12,7 +12,7 @@ not met on a small problem (another version may compute otherwise).
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from heapq import heappop, heappush
 from typing import Any
 
@@ -161,7 +161,7 @@ def bin_thresholds(X: NDArray[np.float64], max_bins: int) -> list[NDArray[np.flo
     return thresholds
 
 
-@cache
+@lru_cache(maxsize=16)
 def _threshold_positions(n_rows: int, max_bins: int) -> NDArray[np.float64]:
     """Return the positions of the thresholds in a sorted column of different values."""
     positions: NDArray[np.float64] = compat.boosting_parts().find_thresholds(
@@ -173,9 +173,8 @@ def _threshold_positions(n_rows: int, max_bins: int) -> NDArray[np.float64]:
 class _Node(float):
     """A node that can be split; as a number minus its gain, by which the heap compares."""
 
-    __slots__ = ("histograms", "index", "rows", "split")
+    __slots__ = ("histograms", "index", "split")
     index: int
-    rows: NDArray[np.intp]
     split: Any
     histograms: Any
 
@@ -250,27 +249,28 @@ class _Grower:
         """Split the node with the largest gain until none is left."""
         self._start()
         heap = self._heap
-        n_leaves = 1
+        rows = self._rows
+        depths = self._depths
+        min_rows = self._min_rows
         while heap:
             node = heappop(heap)
             split = node.split
-            left, right = self._split_rows(split, node.rows)
+            left, right = self._split_rows(split, rows[node.index])
             n_left = len(left)
             n_right = len(right)
-            depth = self._depths[node.index] + 1
-            first = len(self._values)
+            first = len(rows)
+            depth = depths[node.index] + 1
+            rows += (left, right)
+            depths += (depth, depth)
             self._values += (split.value_left, split.value_right)
-            self._rows += (left, right)
             self._gains += (-1.0, -1.0)
-            self._depths += (depth, depth)
             self._done.append((node.index, split))
             if not self._has_missing[split.feature_idx]:
                 # rows that miss the value in a prediction go where most rows go
                 split.missing_go_to_left = n_left > n_right
-            n_leaves += 1
-            if n_leaves == self._max_leaf_nodes:
+            if len(self._done) + 1 == self._max_leaf_nodes:
                 break
-            if depth == self._max_depth or max(n_left, n_right) < self._min_rows:
+            if depth == self._max_depth or (n_left < min_rows and n_right < min_rows):
                 continue
             if n_left < n_right:
                 in_left = self._count_rows(left.astype(np.uint32))
@@ -278,9 +278,9 @@ class _Grower:
             else:
                 in_right = self._count_rows(right.astype(np.uint32))
                 in_left = self._subtract(node.histograms, in_right)
-            if n_left >= self._min_rows:
+            if n_left >= min_rows:
                 self._open(first, in_left, split.sum_gradient_left, split.sum_hessian_left)
-            if n_right >= self._min_rows:
+            if n_right >= min_rows:
                 self._open(first + 1, in_right, split.sum_gradient_right, split.sum_hessian_right)
 
     def _start(self) -> None:
@@ -295,16 +295,14 @@ class _Grower:
 
     def _open(self, index: int, histograms: Any, sum_gradients: float, sum_hessians: float) -> None:
         """Find the best split of a node; without one it stays a leaf."""
-        rows = self._rows[index]
-        split = self._find_split(
-            len(rows), histograms, sum_gradients, sum_hessians, self._values[index]
-        )
+        n_rows = len(self._rows[index])
+        value = self._values[index]
+        split = self._find_split(n_rows, histograms, sum_gradients, sum_hessians, value)
         gain = split.gain
         self._gains[index] = gain
         if gain > 0:
             node = _Node(-gain)
             node.index = index
-            node.rows = rows
             node.split = split
             node.histograms = histograms
             heappush(self._heap, node)
