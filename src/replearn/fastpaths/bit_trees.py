@@ -182,10 +182,11 @@ class LeafSets:
         """Find the index of each row's leaf in the list of values; shape (trees, rows)."""
         possible = np.invert(np.zeros((ranks.shape[1], self._n_trees), dtype=self._set_type))
         allowed = np.empty_like(possible)  # fresh memory for each feature would cost more
-        for feature, start, stop in self._slots:
+        for number, (feature, start, stop) in enumerate(self._slots):
             rows = row_of_rank[start:stop].take(ranks[feature])
-            table.take(rows, axis=0, out=allowed, mode="clip")
-            possible &= allowed
+            table.take(rows, axis=0, out=allowed if number else possible, mode="clip")
+            if number:
+                possible &= allowed
         if self._set_type is np.uint64:  # without its second bit a number is not rounded up
             possible &= ~(possible >> np.uint64(1))
         # The highest bit is the exponent of the floating-point number.
