@@ -213,6 +213,7 @@ class _Grower:
         self._subtract = builder.compute_histograms_subtraction
         self._values = [0.0]
         self._rows = [self._all_rows]
+        self._counts = [len(X_binned)]
         self._gains = [-1.0]
         self._depths = [0]
         self._done: list[tuple[int, Any]] = []  # nodes that were split, and how
@@ -261,6 +262,7 @@ class _Grower:
             first = len(rows)
             depth = depths[node.index] + 1
             rows += (left, right)
+            self._counts += (n_left, n_right)
             depths += (depth, depth)
             self._values += (split.value_left, split.value_right)
             self._gains += (-1.0, -1.0)
@@ -295,7 +297,7 @@ class _Grower:
 
     def _open(self, index: int, histograms: Any, sum_gradients: float, sum_hessians: float) -> None:
         """Find the best split of a node; without one it stays a leaf."""
-        n_rows = len(self._rows[index])
+        n_rows = self._counts[index]
         value = self._values[index]
         split = self._find_split(n_rows, histograms, sum_gradients, sum_hessians, value)
         gain = split.gain
@@ -326,9 +328,10 @@ class _Grower:
         is_leaf[inner] = False
         values = np.array(self._values)
         values[is_leaf] *= self._shrinkage
+        counts = np.array(self._counts)
         nodes = np.zeros(len(positions), dtype=self._parts.NODE)
         nodes["value"][positions] = values
-        nodes["count"][positions] = [len(rows) for rows in self._rows]
+        nodes["count"][positions] = counts
         nodes["gain"][positions] = self._gains
         nodes["depth"][positions] = self._depths
         nodes["is_leaf"][positions] = is_leaf
@@ -340,7 +343,7 @@ class _Grower:
         nodes["left"][at] = positions[1::2]
         nodes["right"][at] = positions[2::2]
         self._leaves = is_leaf.nonzero()[0].tolist()
-        self._leaf_values = values[is_leaf]
+        self._added = np.repeat(values[is_leaf], counts[is_leaf])
         return self._parts.TreePredictor(nodes, NO_CATEGORIES.copy(), NO_CATEGORIES.copy())
 
     def _positions(self) -> list[int]:
@@ -367,9 +370,7 @@ class _Grower:
 
     def add_values(self, scores: NDArray[np.float64]) -> None:
         """Add the value of each leaf of the tree to the scores of its rows."""
-        leaves = [self._rows[index] for index in self._leaves]
-        rows = np.concatenate(leaves)
-        scores[rows] += np.repeat(self._leaf_values, [len(rows) for rows in leaves])
+        scores[np.concatenate([self._rows[index] for index in self._leaves])] += self._added
 
 
 def _update(raw_predictions: NDArray[np.float64], grower: _Grower, n_threads: int) -> None:
