@@ -7,9 +7,11 @@ private module of another package.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeVar
+from types import FunctionType
+from typing import Any, NamedTuple, TypeVar
 
 from sklearn.utils.validation import validate_data
 
@@ -111,6 +113,52 @@ def boosting_is_readable(model: Any) -> bool:
     """Tell whether a fitted histogram boosting has the private parts that are read, plainly."""
     parts_are_there = all(hasattr(model, name) for name in BOOSTING_INTERNALS)
     return parts_are_there and getattr(model, "_preprocessor", model) is None
+
+
+class BoostingParts(NamedTuple):
+    """What grows the trees of histogram boosting."""
+
+    BinMapper: type
+    HistogramBuilder: type
+    Splitter: type
+    TreePredictor: type
+    NODE: Any  # the type of a node in the table of a tree
+    find_thresholds: Callable[..., Any]  # (column, max_bins) to the thresholds of its bins
+    max_threshold: float
+
+    @staticmethod
+    def fit(model: Any, X: Any, y: Any, **replaced: Any) -> None:
+        """Run the fit of a model, without validation of parameters, with some parts replaced."""
+        fit = inspect.unwrap(type(model).fit)
+        unknown = set(replaced) - set(fit.__code__.co_names)
+        if unknown:
+            raise AttributeError(f"histogram boosting is not fitted with {sorted(unknown)}")
+        names = fit.__globals__ | replaced
+        own = FunctionType(fit.__code__, names, fit.__name__, fit.__defaults__, fit.__closure__)
+        own.__kwdefaults__ = fit.__kwdefaults__
+        own(model, X, y)
+
+
+@cache
+def boosting_parts() -> Any:
+    """Return what grows the trees of histogram boosting; None if any of it has moved."""
+    try:
+        from sklearn.ensemble._hist_gradient_boosting import binning, common
+        from sklearn.ensemble._hist_gradient_boosting.histogram import HistogramBuilder
+        from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+        from sklearn.ensemble._hist_gradient_boosting.splitting import Splitter
+
+        return BoostingParts(
+            binning._BinMapper,
+            HistogramBuilder,
+            Splitter,
+            TreePredictor,
+            common.PREDICTOR_RECORD_DTYPE,
+            binning._find_binning_thresholds,
+            common.ALMOST_INF,
+        )
+    except (ImportError, AttributeError):  # pragma: no cover
+        return None
 
 
 @cache

@@ -7,18 +7,48 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from replearn.fastpaths.bit_trees import BitTrees, are_expected, join_tables, node_tables
 
 
+def sample(seed, n=400, n_classes=2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    X[rng.random(size=X.shape) < 0.1] = np.nan
+    X[:, 3] = rng.integers(0, 3, n)
+    noisy = np.nan_to_num(X[:, 0]) + rng.normal(size=n)
+    return X, np.searchsorted(np.arange(1, n_classes) - n_classes / 2, noisy)
+
+
 def test_boosting_adds_a_last_single_row_like_all_others():
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(400, 4))
-    y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
+    X, y = sample(5)
     model = HistGradientBoostingClassifier(max_iter=30, min_samples_leaf=5).fit(X, y)
-    nodes = join_tables(node_tables(model))
-    inner = nodes[nodes["is_leaf"] == 0]
-    points = [np.unique(inner["num_threshold"][inner["feature_idx"] == f]) for f in range(4)]
-    ranks = np.stack([points[f].searchsorted(X[:, f]) for f in range(4)])
-    trees = BitTrees(model, points)
-    alone = [trees.raw_scores(ranks[:, [row]])[0, 0] for row in range(100)]
+    trees = BitTrees([model])
+    alone = [next(trees.raw_scores(X[[row]]))[0, 0] for row in range(100)]
     assert np.array_equal(alone, model.decision_function(X[:100]))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"max_leaf_nodes": 32, "min_samples_leaf": 1},
+        {"max_leaf_nodes": 33, "min_samples_leaf": 1},
+        {"max_leaf_nodes": 64, "min_samples_leaf": 1},
+        {"max_depth": 1},
+        {"min_samples_leaf": 300},
+    ],
+    ids=str,
+)
+def test_the_scores_are_those_of_the_models(params, n_classes):
+    models = [
+        HistGradientBoostingClassifier(max_iter=12, **params).fit(*sample(seed, 900, n_classes))
+        for seed in range(3)
+    ]
+    assert all(are_expected(node_tables(model)) for model in models)
+    X, _ = sample(9, 3000)
+    X[0] = [np.inf, -np.inf, np.nan, 0.0]
+    X[1:500] = sample(0, 900, n_classes)[0][1:500]  # values at split points' sides
+    for model, scores in zip(models, BitTrees(models).raw_scores(X), strict=True):
+        expected = model.decision_function(X).reshape(len(X), -1)
+        assert np.array_equal(scores, expected)
 
 
 def test_node_tables_of_another_make_are_not_read():
@@ -33,10 +63,33 @@ def expected_tables():
 
 def test_node_tables_that_cannot_be_leaf_sets_are_not_read():
     assert are_expected(expected_tables())
-    for field, value in (("is_categorical", 1), ("left", 0), ("right", 10_000)):
+    for field, value in (
+        ("is_categorical", 1),
+        ("left", 0),
+        ("left", 2),
+        ("right", 1),
+        ("right", 10_000),
+        ("is_leaf", 1),
+    ):
         tables = expected_tables()
         tables[1][field][0] = value
         assert not are_expected(tables), field
+
+
+def test_trees_in_another_order_are_not_read():
+    """Level by level, the leaves on one side of a node are no interval."""
+    tables = expected_tables()
+    tree = np.zeros(7, dtype=tables[0].dtype)
+    tree["is_leaf"] = [0, 0, 0, 1, 1, 1, 1]
+    tree["left"] = [1, 3, 5, 0, 0, 0, 0]
+    tree["right"] = [2, 4, 6, 0, 0, 0, 0]
+    assert not are_expected([*tables, tree])
+    tree["is_leaf"] = [0, 0, 1, 1, 0, 1, 1]
+    tree["left"] = [1, 2, 0, 0, 5, 0, 0]
+    tree["right"] = [4, 3, 0, 0, 6, 0, 0]
+    assert are_expected([*tables, tree])
+    tree["right"] = [3, 4, 0, 0, 6, 0, 0]
+    assert not are_expected([*tables, tree])
 
 
 @pytest.mark.parametrize(("n_leaves", "is_read"), [(64, True), (65, False)])

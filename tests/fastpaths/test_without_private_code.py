@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from replearn import compat
 from replearn.execution import BlockEnsemble, fit_blocks
-from replearn.fastpaths import linear
+from replearn.fastpaths import boosting_fit, linear
 from replearn.fastpaths.boosting import BoostingPredictor
 from replearn.fastpaths.rowwise import RowwisePredictor
 from replearn.randomness import SharedKey
@@ -29,6 +29,18 @@ def test_without_the_loss_scikit_learn_fits(monkeypatch):
     monkeypatch.setattr(compat, "HalfBinomialLoss", None)
     assert not linear.fit_plain_logistic(LogisticRegression(), X[:150], Y[:150])
     np.testing.assert_array_equal(panel(LogisticRegression()).vote_counts(X), expected)
+
+
+def test_without_its_compiled_parts_scikit_learn_fits_boosting(monkeypatch):
+    model = HistGradientBoostingClassifier(max_iter=3)
+    expected = panel(model).vote_counts(X)
+    monkeypatch.setattr(compat, "boosting_parts", lambda: None)
+    boosting_fit._same_bits_here.cache_clear()
+    try:
+        assert not boosting_fit.fit_plain_boosting(model, X[:150], Y[:150])
+        np.testing.assert_array_equal(panel(model).vote_counts(X), expected)
+    finally:
+        boosting_fit._same_bits_here.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from replearn.execution import ConstantVote, Plugin, register
 from replearn.fastpaths.bayes import GaussianPredictor
 from replearn.fastpaths.boosting import BoostingPredictor
+from replearn.fastpaths.boosting_fit import fit_plain_boosting
 from replearn.fastpaths.linear import LINEAR, LinearPredictor, fit_plain_logistic
 from replearn.fastpaths.pipelines import EncodedPredictor, FoldedPredictor, PipelinePredictor
 from replearn.fastpaths.rowwise import ROWWISE_CLASSIFIERS, ConstantPredictor, RowwisePredictor
@@ -25,6 +26,7 @@ _LOGISTIC = frozenset({LogisticRegression})
 
 PLUGINS = (
     Plugin("logistic fit", _LOGISTIC | _PIPELINE, _LOGISTIC, fit=fit_plain_logistic),
+    Plugin("boosting fit", _BOOSTING | _PIPELINE, _BOOSTING, fit=fit_plain_boosting),
     Plugin("constants", frozenset({ConstantVote}), predictor=ConstantPredictor),
     Plugin("linear", LINEAR, predictor=LinearPredictor),
     Plugin("trees", TREES | FORESTS, predictor=TreesPredictor),

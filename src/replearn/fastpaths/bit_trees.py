@@ -1,12 +1,21 @@
-"""The trees of one boosting as tables of possible leaves.
+"""The trees of boostings as tables of possible leaves.
 
-For one model and one feature, a table says for each rank of the feature's value which leaves of
-each tree are still possible, one bit per leaf; the bitwise *and* over the features leaves one bit
-per tree, its leaf. The idea of leaf bit sets is QuickScorer's (Lucchese et al., SIGIR 2015).
+All split points of all models on one feature are sorted into one list. A value's rank in that list
+decides every comparison with them exactly (``x <= point[k]`` iff at most ``k`` points are below
+``x``), and the ranks are computed once for all models.
+
+For one model and one feature, a table says for each rank which leaves of each tree are not ruled
+out, one bit per leaf, the leftmost leaf the highest bit: a value that goes right at a node rules
+out the leaves on its left. Of the leaves that no feature rules out, the leftmost is the one that is
+reached. The idea is QuickScorer's (Lucchese et al., SIGIR 2015).
+
+What a model needs for its table takes less memory than its nodes and is kept; the tables
+themselves, many times as large, are made for each prediction.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +23,7 @@ from numpy.typing import NDArray
 
 from replearn.tables import row_chunks
 
-ROWS_PER_CHUNK = 2048
+ROWS_PER_CHUNK = 1024
 """Rows whose leaf sets are kept at a time: they stay in the cache, and threads seldom meet."""
 
 MAX_LEAVES = 64
@@ -23,29 +32,126 @@ FLAGS = {"is_leaf", "is_categorical"}
 
 
 class BitTrees:
-    """The trees of one boosting whose `node_tables` are accepted by `are_expected`.
+    """The trees of boostings whose `node_tables` are accepted by `are_expected`."""
 
-    ``points`` are the sorted split points of each feature, the model's among them.
+    def __init__(self, models: list[Any]) -> None:
+        self._models = [LeafSets(model) for model in models]
+        features = np.concatenate([own.features for own in self._models])
+        points = np.concatenate([own.points for own in self._models])
+        self._points = [
+            np.unique(points[features == feature]) for feature in range(models[0].n_features_in_)
+        ]
+        for own in self._models:
+            own.set_ranks(self._points)
+
+    def raw_scores(self, X: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+        """Yield the scores of each model, of shape (rows, trees of an iteration)."""
+        ranks = np.empty(X.shape[::-1], dtype=np.intp)
+        for feature, points in enumerate(self._points):
+            values = X[:, feature]
+            ranks[feature] = points.searchsorted(values)
+            ranks[feature, np.isnan(values)] = len(points) + 1
+        for own in self._models:
+            yield own.raw_scores(ranks)
+
+
+class LeafSets:
+    """The trees of one boosting.
+
+    The table has a row for each code of each feature that is used (how many of the model's points
+    are below a value), and one for missing values.
     """
 
-    def __init__(self, model: Any, points: list[NDArray[np.float64]]) -> None:
+    def __init__(self, model: Any) -> None:
         tables = node_tables(model)
+        nodes = join_tables(tables)
+        sizes = np.array([len(table) for table in tables])
+        self._n_trees = len(tables)
         self._width = model.n_trees_per_iteration_
         self._baseline = np.reshape(model._baseline_prediction, (-1, 1))
-        self._values = _leaf_values(tables)
-        sizes = np.array([len(table) for table in tables])
         trees = np.repeat(np.arange(len(tables)), sizes)
-        nodes = join_tables(tables)
-        self._all_leaves, if_left, if_right = _leaf_sets(nodes, sizes)
-        inner = nodes["is_leaf"] == 0
-        self._features = []
-        for feature, sorted_points in enumerate(points):
-            used = np.flatnonzero(inner & (nodes["feature_idx"] == feature))
-            if len(used):
-                own, sets = _allowed_leaves(
-                    nodes[used], trees[used], if_left[used], if_right[used], len(tables)
-                )
-                self._features.append((feature, _codes(own, sorted_points), sets))
+        leaf_numbers = _leaf_numbers(nodes, sizes, trees)
+        self._set_type = np.uint32 if leaf_numbers.max() < 32 else np.uint64
+        self._values = self._leaf_values(nodes, trees, leaf_numbers)
+        inner = np.flatnonzero(nodes["is_leaf"] == 0)
+        keys = trees[inner], nodes["num_threshold"][inner], nodes["feature_idx"][inner]
+        inner = inner[np.lexsort(keys)]
+        rights = (sizes.cumsum() - sizes)[trees[inner]] + nodes["right"][inner]
+        kept = self._kept_leaves(leaf_numbers[inner + 1], leaf_numbers[rights])
+        goes_right = nodes["missing_go_to_left"][inner] == 0
+        self._set_rows(nodes[inner], trees[inner], kept, goes_right)
+
+    def _leaf_values(
+        self, nodes: NDArray[Any], trees: NDArray[np.intp], leaf_numbers: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """List the leaf values of all trees by the bits of their leaves."""
+        n_bits = 8 * self._set_type().itemsize
+        leaves = nodes["is_leaf"] == 1
+        values = np.zeros((self._n_trees, n_bits))
+        values[trees[leaves], n_bits - 1 - leaf_numbers[leaves]] = nodes["value"][leaves]
+        return values.ravel()
+
+    def _kept_leaves(self, start: NDArray[np.intp], stop: NDArray[np.intp]) -> NDArray[Any]:
+        """Return the sets of all leaves but those from ``start`` to ``stop``."""
+        n_bits = 8 * self._set_type().itemsize
+        one = self._set_type(1)
+        several = np.left_shift(one, (stop - start).astype(self._set_type)) - one
+        return ~np.left_shift(several, (n_bits - stop).astype(self._set_type))
+
+    def _set_rows(
+        self,
+        nodes: NDArray[Any],
+        trees: NDArray[np.intp],
+        kept: NDArray[Any],
+        goes_right: NDArray[np.bool_],
+    ) -> None:
+        """Find the row of the table for each node; they are ordered by feature and threshold."""
+        is_feature = _changes(nodes["feature_idx"])
+        is_point = is_feature | _changes(nodes["num_threshold"])
+        self.features = nodes["feature_idx"][is_point]
+        self.points = nodes["num_threshold"][is_point]
+        self._n_points = np.diff(np.flatnonzero(np.append(is_feature[is_point], True)))
+        slots = is_feature.cumsum() - 1
+        self._n_rows = int(self._n_points.max(initial=0)) + 2
+        codes = is_point.cumsum() - (self._n_points.cumsum() - self._n_points)[slots]
+        cells = (slots * self._n_rows + codes) * self._n_trees + trees
+        firsts = np.flatnonzero(_changes(cells))
+        self._cells = cells[firsts].astype(np.int32)
+        self._kept = np.bitwise_and.reduceat(kept, firsts) if len(firsts) else kept
+        self._if_missing = np.invert(
+            np.zeros((len(self._n_points), self._n_trees), dtype=self._set_type)
+        )
+        np.bitwise_and.at(
+            self._if_missing, (slots[goes_right], trees[goes_right]), kept[goes_right]
+        )
+
+    def set_ranks(self, points: list[NDArray[np.float64]]) -> None:
+        """Keep which ranks among the points of all models lead to which row of the table."""
+        rows = []
+        lengths = []
+        self._slots = []
+        start = 0
+        for slot, stop in enumerate(self._n_points.cumsum()):
+            own = self.points[stop - self._n_points[slot] : stop]
+            feature = int(self.features[stop - 1])
+            n_ranks = len(points[feature]) + 1
+            ends = np.concatenate([[0], points[feature].searchsorted(own) + 1, [n_ranks]])
+            lengths += [np.diff(ends), [1]]
+            rows += [np.arange(len(own) + 1) + slot * self._n_rows, [(slot + 1) * self._n_rows - 1]]
+            self._slots.append((feature, start, start + n_ranks + 1))
+            start += n_ranks + 1
+        self._rows = np.concatenate([*rows, []]).astype(np.int32)
+        self._lengths = np.concatenate([*lengths, []]).astype(np.int32)
+
+    def _table(self) -> NDArray[Any]:
+        """Return the leaves that are not ruled out, by row and tree."""
+        shape = (len(self._n_points), self._n_rows, self._n_trees)
+        sets = np.invert(np.zeros(shape, dtype=self._set_type))
+        sets.ravel()[self._cells] = self._kept
+        known = sets[:, :-1]
+        np.bitwise_and.accumulate(known, axis=1, out=known)
+        sets[:, -1] = self._if_missing
+        return sets.reshape(-1, self._n_trees)
 
     def raw_scores(self, ranks: NDArray[np.intp]) -> NDArray[np.float64]:
         """Add up the leaf values of each row, in the order of the trees.
@@ -54,12 +160,14 @@ class BitTrees:
         more than their number where it is missing.
         """
         scores = np.empty((self._width, ranks.shape[1]))
-        n_trees = len(self._all_leaves[0])
+        table = self._table()
+        row_of_rank = np.repeat(self._rows, self._lengths)
         for start, stop in row_chunks(ranks.shape[1], ROWS_PER_CHUNK):
-            terms = np.empty((1 + n_trees // self._width, self._width, stop - start))
+            terms = np.empty((1 + self._n_trees // self._width, self._width, stop - start))
             terms[0] = self._baseline
-            leaves = terms[1:].reshape(n_trees, stop - start)
-            self._values.take(self._indices(ranks[:, start:stop]), out=leaves, mode="clip")
+            leaves = terms[1:].reshape(self._n_trees, stop - start)
+            indices = self._indices(table, row_of_rank, ranks[:, start:stop])
+            self._values.take(indices, out=leaves, mode="clip")
             # Along the first axis numpy adds one layer after the other, as the boosting does; but
             # a single column it would add in pairs, and the sum depend on the size of the batch.
             if terms[0].size == 1:
@@ -68,51 +176,44 @@ class BitTrees:
                 np.add.reduce(terms, axis=0, out=scores[:, start:stop])
         return scores.T
 
-    def _indices(self, ranks: NDArray[np.intp]) -> NDArray[np.int64]:
+    def _indices(
+        self, table: NDArray[Any], row_of_rank: NDArray[np.int32], ranks: NDArray[np.intp]
+    ) -> NDArray[np.int64]:
         """Find the index of each row's leaf in the list of values; shape (trees, rows)."""
-        possible = np.repeat(self._all_leaves, ranks.shape[1], axis=0)
+        possible = np.invert(np.zeros((ranks.shape[1], self._n_trees), dtype=self._set_type))
         allowed = np.empty_like(possible)  # fresh memory for each feature would cost more
-        for feature, code_of_rank, sets in self._features:
-            sets.take(code_of_rank.take(ranks[feature]), axis=0, out=allowed, mode="clip")
-            possible &= allowed
-        # One bit is left: a power of two, whose floating-point exponent is its position.
+        for number, (feature, start, stop) in enumerate(self._slots):
+            rows = row_of_rank[start:stop].take(ranks[feature])
+            table.take(rows, axis=0, out=allowed if number else possible, mode="clip")
+            if number:
+                possible &= allowed
+        if self._set_type is np.uint64:  # without its second bit a number is not rounded up
+            possible &= ~(possible >> np.uint64(1))
+        # The highest bit is the exponent of the floating-point number.
         bits = possible.T.astype(np.float64, order="C").view(np.int64)
         bits >>= 52
-        bits += (np.arange(len(bits)) * MAX_LEAVES - 1023)[:, np.newaxis]
+        bits += (np.arange(len(bits)) * (8 * possible.itemsize) - 1023)[:, np.newaxis]
         return bits
 
 
-def _allowed_leaves(
-    nodes: NDArray[Any],
-    trees: NDArray[np.intp],
-    if_left: NDArray[Any],
-    if_right: NDArray[Any],
-    n_trees: int,
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Return the split points of one feature, and the leaves it leaves possible by code and tree.
+def _changes(sorted_values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which values differ from the one before.
 
-    The code of a value is the number of points below it; the last code: missing.
+    >>> _changes(np.array([3, 3, 5]))
+    array([ True, False,  True])
     """
-    points, indices = np.unique(nodes["num_threshold"], return_inverse=True)
-    n_codes = len(points) + 1
-    sets = np.invert(np.zeros((n_codes + 1, n_trees), dtype=if_left.dtype))
-    left = sets[:n_codes].copy()
-    # A value with c points below it goes right at points 0 ... c - 1, left at the others.
-    np.bitwise_and.at(sets, (indices + 1, trees), if_right)
-    np.bitwise_and.at(left, (indices, trees), if_left)
-    np.bitwise_and.accumulate(sets[:n_codes], axis=0, out=sets[:n_codes])
-    sets[:n_codes] &= np.bitwise_and.accumulate(left[::-1], axis=0)[::-1]
-    if_missing = np.where(nodes["missing_go_to_left"] == 1, if_left, if_right)
-    np.bitwise_and.at(sets[n_codes], trees, if_missing)
-    return points, sets
+    changes = np.ones(len(sorted_values), dtype=bool)
+    changes[1:] = sorted_values[1:] != sorted_values[:-1]
+    return changes
 
 
-def _codes(own: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.uint16]:
-    """Translate ranks among all points to codes of a model with points of its own."""
-    codes = np.zeros(len(points) + 2, dtype=np.uint16)
-    codes[1:-1] = own.searchsorted(points, side="right")
-    codes[-1] = len(own) + 1
-    return codes
+def _leaf_numbers(
+    nodes: NDArray[Any], sizes: NDArray[np.intp], trees: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Count the leaves of its tree that stand before each node."""
+    is_leaf = (nodes["is_leaf"] == 1).astype(np.intp)
+    before = is_leaf.cumsum() - is_leaf
+    return np.asarray(before - before[sizes.cumsum() - sizes][trees])
 
 
 def node_tables(model: Any) -> list[NDArray[Any]]:
@@ -122,8 +223,7 @@ def node_tables(model: Any) -> list[NDArray[Any]]:
 
 def join_tables(tables: list[NDArray[Any]]) -> NDArray[Any]:
     """Concatenate node tables as plain bytes: numpy need not compare their fields."""
-    kind = tables[0].dtype
-    return np.concatenate([table.view(f"V{kind.itemsize}") for table in tables]).view(kind)
+    return np.frombuffer(b"".join(table.tobytes() for table in tables), dtype=tables[0].dtype)
 
 
 def are_expected(tables: list[NDArray[Any]]) -> bool:
@@ -134,44 +234,33 @@ def are_expected(tables: list[NDArray[Any]]) -> bool:
         return False
     sizes = np.array([len(table) for table in tables])
     nodes = join_tables(tables)
-    inner = nodes["is_leaf"] == 0
-    tree_of_node = np.repeat(np.arange(len(tables)), sizes)
-    n_leaves = np.bincount(tree_of_node[~inner], minlength=len(tables))
-    index_in_tree = np.arange(len(nodes)) - (sizes.cumsum() - sizes)[tree_of_node]
-    children = np.stack([nodes["left"][inner], nodes["right"][inner]])
+    trees = np.repeat(np.arange(len(tables)), sizes)
+    n_leaves = np.bincount(trees[nodes["is_leaf"] == 1], minlength=len(tables))
     return bool(
         not nodes["is_categorical"].any()
         and n_leaves.max() <= MAX_LEAVES
-        and (children > index_in_tree[inner]).all()
-        and (children < sizes[tree_of_node[inner]]).all()
+        and (sizes == 2 * n_leaves - 1).all()
+        and _are_in_order(nodes, sizes, trees)
     )
 
 
-def _leaf_values(tables: list[NDArray[Any]]) -> NDArray[np.float64]:
-    """List the leaf values of all trees, `MAX_LEAVES` entries for each."""
-    values = np.zeros((len(tables), MAX_LEAVES))
-    for row, nodes in zip(values, tables, strict=True):
-        leaves = nodes["value"][nodes["is_leaf"] == 1]
-        row[: len(leaves)] = leaves
-    return values.ravel()
+def _are_in_order(nodes: NDArray[Any], sizes: NDArray[np.intp], trees: NDArray[np.intp]) -> bool:
+    """Tell whether each node is followed by all nodes on its left, then by those on its right.
 
-
-def _leaf_sets(
-    nodes: NDArray[Any], sizes: NDArray[np.intp]
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return all leaves of each tree, and what stays possible left and right of each node."""
-    real = np.arange(sizes.max()) < sizes[:, np.newaxis]
-    padded = np.zeros(real.shape, dtype=nodes.dtype)
-    padded[real] = nodes
-    is_leaf = padded["is_leaf"] == 1
-    numbers = np.cumsum(is_leaf, axis=1) - 1
-    set_type = np.uint32 if numbers.max() < 32 else np.uint64
-    sets = np.where(is_leaf, np.left_shift(set_type(1), numbers.astype(set_type)), set_type(0))
-    left = padded["left"].astype(np.intp)
-    right = padded["right"].astype(np.intp)
-    for node in range(sizes.max() - 1, -1, -1):  # children stand behind their parents
-        trees = np.flatnonzero(~is_leaf[:, node] & real[:, node])
-        sets[trees, node] = sets[trees, left[trees, node]] | sets[trees, right[trees, node]]
-    rows = np.arange(len(sizes))[:, np.newaxis]
-    # Going left rules out what lies on the right, and the other way round.
-    return sets[np.newaxis, :, 0], ~sets[rows, right][real], ~sets[rows, left][real]
+    In that order each inner node opens a gap, which its right child closes, as brackets do: in
+    between are one leaf more than inner nodes.
+    """
+    is_inner = nodes["is_leaf"] == 0
+    inner = np.flatnonzero(is_inner)
+    starts = (sizes.cumsum() - sizes)[trees[inner]]
+    right = starts + nodes["right"][inner]
+    if (right >= len(nodes)).any():
+        return False
+    depth = np.where(is_inner, 1, -1).cumsum()
+    return bool(
+        (starts + nodes["left"][inner] == inner + 1).all()
+        and (right > inner + 1).all()
+        and (trees[right] == trees[inner]).all()
+        and (depth[right - 1] == depth[inner] - 1).all()
+        and len(np.unique(right)) == len(right)
+    )

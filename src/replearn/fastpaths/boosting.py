@@ -1,12 +1,10 @@
 """Histogram boosting votes without walking its trees.
 
-All split points of all models on one feature are sorted into one list. A value's rank in that list
-decides every comparison with them exactly (``x <= point[k]`` iff at most ``k`` points are below
-``x``), and the ranks are computed once for all models. See `replearn.fastpaths.bit_trees` for how
-they lead to the leaves. Leaf values are added in the boosting's own order, so the votes are exactly
-those of ``predict``, several times as fast.
+Tables of possible leaves lead to the leaf of each tree: see `replearn.fastpaths.bit_trees`. Leaf
+values are added in the boosting's own order, so the votes are exactly those of ``predict``, several
+times as fast.
 
-The tables cost some milliseconds per model, so workers share the models and not the rows. Fewer
+The tables cost something for each model, so workers share the models and not the rows. Fewer
 rows are predicted by the models themselves, and a handful by one table of all trees
 (`replearn.fastpaths.packed_trees`); the votes are the same. This reads the node tables of fitted
 models, which are private to scikit-learn: models that look different from what is expected predict
@@ -25,7 +23,7 @@ from sklearn.utils.validation import validate_data
 
 from replearn.compat import boosting_is_readable
 from replearn.execution import BlockModel, Predictor, add_codes
-from replearn.fastpaths.bit_trees import BitTrees, are_expected, join_tables, node_tables
+from replearn.fastpaths.bit_trees import BitTrees, are_expected, node_tables
 from replearn.fastpaths.packed_trees import (
     FEW_ROWS,
     MAX_NODES,
@@ -51,6 +49,10 @@ class BoostingPredictor(Predictor):
     @cached_property
     def _packed(self) -> PackedBoostingVotes | None:
         return pack_boostings(self.block_models, [0] * len(self.block_models))
+
+    @cached_property
+    def _bit_trees(self) -> BitTrees:
+        return BitTrees([block_model.model for block_model in self.block_models])
 
     @staticmethod
     def supports(model: Any, soft: bool) -> bool:
@@ -84,11 +86,7 @@ class BoostingPredictor(Predictor):
             for block_model in self.block_models:
                 yield block_model, _walked_scores(block_model.model, X)
             return
-        models = [block_model.model for block_model in self.block_models]
-        points = _split_points(models, X.shape[1])
-        ranks = _ranks(X, points)
-        for block_model in self.block_models:
-            yield block_model, BitTrees(block_model.model, points).raw_scores(ranks)
+        yield from zip(self.block_models, self._bit_trees.raw_scores(X), strict=True)
 
 
 class PackedBoostingVotes:
@@ -148,22 +146,3 @@ def _walked_scores(model: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
     scores += model._baseline_prediction
     model._predict_iterations(X, model._predictors, scores, False, 1)
     return scores
-
-
-def _split_points(models: list[Any], n_features: int) -> list[NDArray[np.float64]]:
-    """Collect the split points of all models, sorted, feature by feature."""
-    nodes = join_tables([table for model in models for table in node_tables(model)])
-    inner = nodes[nodes["is_leaf"] == 0]
-    features = inner["feature_idx"]
-    points = inner["num_threshold"]
-    return [np.unique(points[features == feature]) for feature in range(n_features)]
-
-
-def _ranks(X: NDArray[np.float64], points: list[NDArray[np.float64]]) -> NDArray[np.intp]:
-    """Count the split points below each value, one row per feature; missing values rank last."""
-    ranks = np.empty(X.shape[::-1], dtype=np.intp)
-    for feature, sorted_points in enumerate(points):
-        values = X[:, feature]
-        ranks[feature] = sorted_points.searchsorted(values)
-        ranks[feature, np.isnan(values)] = len(sorted_points) + 1
-    return ranks

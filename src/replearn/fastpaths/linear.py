@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
-from sklearn import config_context, get_config
+from sklearn import config_context
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import (
     LogisticRegression,
@@ -41,6 +41,7 @@ from sklearn.utils.validation import validate_data
 
 from replearn import compat
 from replearn.execution import BlockModel, Predictor, add_codes
+from replearn.fastpaths.last_step import fit_steps, fits_step_by_step
 from replearn.tables import is_sparse, n_rows, row_chunks
 
 LOGISTIC = frozenset({LogisticRegression, LogisticRegressionCV})
@@ -237,7 +238,10 @@ def fit_plain_logistic(model: Any, X: Any, y: NDArray[Any]) -> bool:
     whether it was done; if not, ``model`` is as it was.
     """
     if type(model) is Pipeline:
-        return _is_plain_pipeline(model, y) and _fit_pipeline(model, X, y)
+        if not (fits_step_by_step(model) and _is_plain(model.steps[-1][1], y)):
+            return False
+        fit_steps(model, X, y, fit_plain_logistic)
+        return True
     return _is_plain(model, y) and is_plain_table(X) and _fit(model, X, y)
 
 
@@ -255,26 +259,6 @@ def _is_plain(model: Any, y: NDArray[Any]) -> bool:
         and y.dtype.kind in "biu"
         and _same_bits_here()
     )
-
-
-def _is_plain_pipeline(model: Pipeline, y: NDArray[Any]) -> bool:
-    return (
-        model.memory is None
-        and model.transform_input is None
-        and not model.verbose
-        and not get_config()["enable_metadata_routing"]
-        and all(hasattr(step, "fit_transform") for step in transformers_of(model))
-        and _is_plain(model.steps[-1][1], y)
-    )
-
-
-def _fit_pipeline(model: Pipeline, X: Any, y: NDArray[Any]) -> bool:
-    for step in transformers_of(model):
-        X = step.fit_transform(X, y)
-    last = model.steps[-1][1]
-    if not fit_plain_logistic(last, X, y):
-        last.fit(X, y)
-    return True
 
 
 @cache
@@ -345,9 +329,3 @@ def _objective(X: NDArray[np.float64], target: NDArray[np.float64], strength: fl
         return value, gradient
 
     return value_and_gradient
-
-
-def transformers_of(pipeline: Pipeline) -> list[Any]:
-    """List the steps of a pipeline that change the table."""
-    steps = [step for _, step in pipeline.steps[:-1]]
-    return [step for step in steps if step is not None and step != "passthrough"]

@@ -25,7 +25,8 @@ from sklearn.pipeline import Pipeline
 from replearn.execution import BlockModel, Predictor, groups_of_models
 from replearn.fastpaths.basis import Basis, Of, Sum, Term
 from replearn.fastpaths.boosting import BoostingPredictor, PackedBoostingVotes, pack_boostings
-from replearn.fastpaths.linear import Form, LinearPredictor, transformers_of
+from replearn.fastpaths.last_step import transformers_of
+from replearn.fastpaths.linear import Form, LinearPredictor
 from replearn.fastpaths.packed_trees import FEW_ROWS
 from replearn.fastpaths.rowwise import ROWWISE_CLASSIFIERS, is_rowwise_transformer
 from replearn.fastpaths.rules import CannotFold, as_sum, columns_of, through
