@@ -176,7 +176,8 @@ def test_a_threshold_on_the_first_class():
 
 
 def test_a_tuned_threshold_is_tuned_in_each_block():
-    model = blocks(TunedThresholdClassifierCV(GaussianNB()), n_blocks=6)
+    tuned = TunedThresholdClassifierCV(GaussianNB(), thresholds=40, cv=2)
+    model = blocks(tuned, n_blocks=6)
     plain = blocks(n_blocks=6)
     assert (model.predict(NEW) == "yes").sum() > (plain.predict(NEW) == "yes").sum()
     assert len({one.best_threshold_ for one in model.estimators_}) > 6
