@@ -29,4 +29,5 @@ def pytest_configure():
 def pytest_collection_finish():
     # What is there now stays to the end: full collections need not walk through it again.
     gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
     gc.enable()

@@ -11,7 +11,8 @@ from replearn import PointwiseReplicableClassifier
 from replearn.auditing import audit
 from replearn.auditing._contenders import SmallBagging
 
-OPTIONS = {"n_pairs": 2, "test_size": 500, "subgroups": None, "shared_key": "thresholds"}
+SIZES = {"n_pairs": 2, "test_size": 500, "subgroups": None, "sources": False}
+OPTIONS = {**SIZES, "shared_key": "thresholds"}
 KINDS = ["baseline", "bagging", "score", "incumbent", "replicable"]
 
 

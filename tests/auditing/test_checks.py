@@ -37,7 +37,8 @@ def noise(n=1200, seed=0):
 def run(estimator, X=None, y=None, **options):
     if X is None:
         X, y = noise()
-    options = {"n_pairs": 12, "subgroups": None, "shared_key": "t", "test_size": 200} | options
+    quick = {"n_pairs": 12, "subgroups": None, "test_size": 200, "sources": False}
+    options = {**quick, "shared_key": "t"} | options
     contenders = estimator if isinstance(estimator, dict) else {"m": estimator}
     return audit(contenders, X, y, **options)
 
