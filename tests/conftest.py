@@ -13,7 +13,7 @@ from tests.optional_packages import (  # noqa: F401
 
 # The same examples at every run, so that a red test is a change of ours; set
 # HYPOTHESIS_PROFILE=explore to look for new ones.
-settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 

@@ -24,6 +24,7 @@ class CpuPerFile:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self):
+        """Add the seconds since the last report: of a setup, a call or a teardown."""
         report = yield
         now = _cpu_seconds()
         report.cpu_seconds = now - self._before
@@ -31,14 +32,17 @@ class CpuPerFile:
         return report
 
     def pytest_collection_finish(self):
+        """Leave out what collecting took."""
         self._before = _cpu_seconds()
 
     def pytest_runtest_logreport(self, report):
+        """Sum what the workers of xdist report."""
         whole_name = "REPLEARN_CPU_PER_TEST" in os.environ
         name = report.nodeid if whole_name else report.nodeid.split("::")[0]
         self._seconds[name] += report.cpu_seconds
 
     def pytest_terminal_summary(self, terminalreporter):
+        """Print the sums, the largest first."""
         terminalreporter.section("processor seconds")
         for name, seconds in self._seconds.most_common():
             if seconds >= 0.05:
