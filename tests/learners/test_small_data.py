@@ -29,13 +29,6 @@ ESTIMATORS = [
 ]
 
 
-def with_blocks(kind, n_blocks, **params):
-    """Return an estimator that cuts the rows in few ways."""
-    if kind is not ScoreReplicableClassifier:
-        params["n_partitions"] = 2
-    return kind(GaussianNB(), n_blocks=n_blocks, shared_key="k", **params)
-
-
 def rare(n=833, share=0.12, seed=0):
     rng = np.random.default_rng(seed)
     y = np.arange(n) < share * n
@@ -82,13 +75,13 @@ def test_scores_say_so_too():
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_nothing_is_decided(kind, monkeypatch):
     X, y = rare()
-    said = with_blocks(kind, 20, check_price=True)
+    said = kind(GaussianNB(), n_blocks=20, check_price=True, shared_key="k")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         said.fit(X, y)
         monkeypatch.setattr(small_data, "MIN_EVENTS", 0)
         monkeypatch.setattr(small_data, "MIN_SCORE_EVENTS", 0)
-        silent = with_blocks(kind, 20).fit(X, y)
+        silent = kind(GaussianNB(), n_blocks=20, shared_key="k").fit(X, y)
     assert said.certificate_ == silent.certificate_
     np.testing.assert_array_equal(said.predict(X), silent.predict(X))
 
@@ -124,9 +117,11 @@ def test_plans_say_which_n_a_rare_class_takes():
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_a_single_fit_stands_beside_the_blocks(kind, tmp_path):
     X, y = rare(4000, 0.3)
+    cut = {} if kind is ScoreReplicableClassifier else {"n_partitions": 2}
+    model = kind(GaussianNB(), n_blocks=80, check_price=True, shared_key="k", **cut)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = with_blocks(kind, 80, check_price=True).fit(X, y)
+        model.fit(X, y)
     found = model.usefulness_
     assert found.n_rows == found.single.n_rows == 800
     assert found.class_counts == found.single.class_counts
