@@ -27,7 +27,8 @@ def pytest_configure():
 
 
 def pytest_collection_finish():
-    # What is there now stays to the end: full collections need not walk through it again.
+    # What is there now stays to the end: full collections need not walk through it again. Tests
+    # make many small objects and few cycles.
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     gc.enable()
