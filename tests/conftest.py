@@ -13,7 +13,7 @@ from tests.optional_packages import (  # noqa: F401
 
 # The same examples at every run, so that a red test is a change of ours; set
 # HYPOTHESIS_PROFILE=explore to look for new ones.
-settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
@@ -27,6 +27,8 @@ def pytest_configure():
 
 
 def pytest_collection_finish():
-    # What is there now stays to the end: full collections need not walk through it again.
+    # What is there now stays to the end: full collections need not walk through it again. Tests
+    # make many small objects and few cycles.
     gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
     gc.enable()

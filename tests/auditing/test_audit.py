@@ -36,8 +36,8 @@ def ours(base=None, **params):
     return PointwiseReplicableClassifier(GaussianNB() if base is None else base, **params)
 
 
-OPTIONS = {"n_pairs": 3, "test_size": 200, "shared_key": "tests"}
-SMALL = {"n_pairs": 2, "test_size": 100}
+OPTIONS = {"n_pairs": 3, "test_size": 200, "shared_key": "tests", "sources": False}
+SMALL = {"n_pairs": 2, "test_size": 100, "sources": False}
 
 
 @pytest.fixture(scope="module")
@@ -287,8 +287,7 @@ def test_jobs_do_not_change_a_byte(data, result):
 
 def test_an_interrupted_audit_continues(data, tmp_path, monkeypatch):
     contenders = {"tree": DecisionTreeClassifier(), "ours": ours()}
-    options = {**OPTIONS, "sources": False}
-    whole = audit(contenders, *data, **options)
+    whole = audit(contenders, *data, **OPTIONS)
     real, calls = _runs.run_pair, []
 
     def interrupted(*args):
@@ -299,11 +298,11 @@ def test_an_interrupted_audit_continues(data, tmp_path, monkeypatch):
 
     monkeypatch.setattr(_runs, "run_pair", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        audit(contenders, *data, resume=tmp_path / "a", **options)
-    continued = audit(contenders, *data, resume=tmp_path / "a", **options)
+        audit(contenders, *data, resume=tmp_path / "a", **OPTIONS)
+    continued = audit(contenders, *data, resume=tmp_path / "a", **OPTIONS)
     assert len(calls) == 4 + 3
     assert continued.to_json(timings=False) == whole.to_json(timings=False)
-    audit(contenders, *data, resume=tmp_path / "a", **options)
+    audit(contenders, *data, resume=tmp_path / "a", **OPTIONS)
     assert len(calls) == 7
 
 

@@ -148,8 +148,8 @@ def audited(seed, learner, n_rows, y=None, *, n_pairs=20, **sizes):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n_rows, 1))
     y = rng.integers(0, 2, n_rows) if y is None else y(rng)
-    options = {"n_pairs": n_pairs, **sizes, "subgroups": None, "shared_key": seed}
-    return X, y, audit({"m": learner}, X, y, **options)
+    options = {"n_pairs": n_pairs, **sizes, "subgroups": None, "sources": False}
+    return X, y, audit({"m": learner}, X, y, shared_key=seed, **options)
 
 
 def test_independent_pairs_give_limits_for_the_population():

@@ -11,7 +11,8 @@ from replearn.auditing import audit
 from replearn.learners import PointwiseReplicableRegressor
 
 TREE = DecisionTreeRegressor(max_depth=5)
-SMALL = {"n_pairs": 3, "test_size": 200, "train_size": 800, "subgroups": None}
+SIZES = {"n_pairs": 3, "test_size": 200, "train_size": 800, "subgroups": None}
+SMALL = {**SIZES, "sources": False}
 
 
 def _table(n=2000, seed=0):
@@ -32,14 +33,14 @@ class Jump(LinearRegression):
 
 
 def test_changes_and_spread_of_a_regressor_that_jumps():
-    found = audit({"jump": Jump()}, *_table(), tolerance=4.0, n_pairs=12)
+    found = audit({"jump": Jump()}, *_table(), tolerance=4.0, n_pairs=12, sources=False)
     jump = found["jump"]
     assert set(np.unique(jump.flips)) == {0.0, 1.0}
     np.testing.assert_array_equal(jump.apart, 4.0 * jump.flips)
     spread = found.usefulness("jump").spread
     assert spread.value == pytest.approx(4.0 * found.flip_rate("jump").value)
     # a jump of four is below this tolerance: nothing changes, the spread stays
-    coarse = audit({"jump": Jump()}, *_table(), tolerance=4.1, n_pairs=12)
+    coarse = audit({"jump": Jump()}, *_table(), tolerance=4.1, n_pairs=12, sources=False)
     assert coarse.flip_rate("jump").value == 0.0
     assert coarse.usefulness("jump").spread == spread
     assert coarse.judgement["jump"].outcome == "useless"
@@ -48,7 +49,7 @@ def test_changes_and_spread_of_a_regressor_that_jumps():
 
 @pytest.fixture(scope="module")
 def found():
-    return audit(TREE, *_table(), tolerance=3.0, y_range=(0, 10), **SMALL)
+    return audit(TREE, *_table(), tolerance=3.0, y_range=(0, 10), **SIZES)
 
 
 def test_a_tree_and_the_other_contenders(found):

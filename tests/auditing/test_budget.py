@@ -80,7 +80,8 @@ def test_a_budget_keeps_whole_pairs_and_says_so(data, clock):
     assert told in found.to_markdown()
     assert told in found.to_html(values=False)
     assert found.to_dict()["cut_short"] == list(found.cut_short)
-    whole = audit(GaussianNB(), *data, n_pairs=3, time_budget=60.0, verbose=1)
+    plain = ["baseline", "bagging"]
+    whole = audit(GaussianNB(), *data, n_pairs=3, contenders=plain, time_budget=60.0, verbose=1)
     assert whole.cut_short == ()
 
 
@@ -266,6 +267,7 @@ def test_boosting_finds_a_leaked_column_in_small_blocks_too():
     y = rng.integers(0, 2, 3000)
     X = np.column_stack([rng.normal(size=(3000, 3)), y])
     boosting = HistGradientBoostingClassifier(max_iter=5)
-    found = audit(boosting, X, y, n_pairs=2, contenders=["baseline", "replicable"], shared_key="k")
+    options = {"contenders": ["baseline", "replicable"], "shared_key": "k", "sources": False}
+    found = audit(boosting, X, y, n_pairs=2, **options)
     accuracy = found.frame().set_index("contender")["accuracy"]
     assert accuracy["baseline"] == accuracy["replicable"] == 1.0

@@ -18,7 +18,7 @@ from replearn.auditing._statistics import mean_limits
 from replearn.auditing._usefulness import Predictions, usefulness
 from replearn.auditing._words import verdict_sentences
 
-OPTIONS = {"n_pairs": 3, "test_size": 300, "shared_key": "useful"}
+OPTIONS = {"n_pairs": 3, "test_size": 300, "shared_key": "useful", "sources": False}
 
 
 def ours(**params):
@@ -142,7 +142,7 @@ def judged(other, baseline=None, **options):
     X = rng.normal(size=(1200, 2))
     y = (X[:, 0] + rng.normal(0, 0.3, 1200) > 1.2).astype(int)
     contenders = {"baseline": baseline or Cut(), "other": other}
-    options = {"n_pairs": 8, "test_size": 300, "shared_key": 0} | options
+    options = {"n_pairs": 8, "test_size": 300, "shared_key": 0, "sources": False} | options
     return audit(contenders, X, y, **options)
 
 

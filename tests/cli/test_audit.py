@@ -8,7 +8,7 @@ import pytest
 
 QUICK = (
     *("--target", "churn", "--model", "sklearn.naive_bayes:GaussianNB", "--pairs", "2"),
-    *("--drop", "comment", "--drop", "since", "--drop", "postcode"),
+    *("--no-sources", "--drop", "comment", "--drop", "since", "--drop", "postcode"),
 )
 
 

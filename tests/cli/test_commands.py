@@ -567,7 +567,7 @@ def test_fit_says_that_a_key_can_be_guessed(call, shop, tmp_path, said):
     key = tmp_path / "key.txt"
     key.write_text("trial" if said else SharedKey.generate().export())
     arguments = ("--target", "churn", "--key-file", key, "--out", tmp_path / "m.replearn")
-    code, _, err = call("fit", shop / "a.csv", *arguments)
+    code, _, err = call("fit", shop / "a.csv", *arguments, "--max-fits", 20)
     assert code == 0
     assert err.count("replearn key new") == said
 

@@ -1,5 +1,6 @@
 """The current folder holds data, perhaps of somebody else: nothing in it is run, unless asked."""
 
+import json
 import os
 import subprocess
 import sys
@@ -13,6 +14,15 @@ HOSTILE = (
     *("skops", "threadpoolctl"),
 )
 COMMAND = "import sys; from replearn.cli import main; sys.exit(main())"
+COMMANDS = """
+import json, sys
+from replearn.cli import main
+
+if __name__ == "__main__":
+    for arguments in json.loads(sys.argv[1]):
+        assert main(arguments) == 0, arguments
+"""
+"""Several commands in one process: to start one takes longer than they do."""
 BASELINE = ("--contenders", "baseline", "--no-sources")
 RUN = "open({marker!r}, 'a').write(__name__ + '\\n')\n"
 
@@ -36,6 +46,7 @@ if __name__ == "__main__":
     PointwiseReplicableClassifier(Own(), n_blocks=8, rho=0.5).fit(X, y)
     audit(Own(), X, y, n_pairs=4, n_jobs=2, contenders=["baseline"], sources=False)
 """
+"""A class of a script, whose workers get it by value."""
 
 
 @pytest.fixture
@@ -74,17 +85,15 @@ def run(script, folder, *arguments):
     assert result.returncode == 0, result.stderr
 
 
-def test_the_commands_run_no_file_of_the_folder(folder, hostile):
+def test_commands_and_a_class_of_a_script_run_no_file_of_the_folder(folder, hostile):
     table = ("good.csv", "--target", "label")
-    run(COMMAND, folder, "audit", *table, *BASELINE, "--pairs", "4", "--jobs", "2")
-    run(COMMAND, folder, "key", "new", "--out", "key.txt")
-    run(COMMAND, folder, "fit", *table, "--key-file", "key.txt", "--out", "m", "--jobs", "2")
-    run(COMMAND, folder, "predict", "m", "good.csv", "--key-file", "key.txt")
-    assert not hostile.exists(), hostile.read_text()
-
-
-def test_a_fit_and_an_audit_of_an_own_class_run_no_file_of_the_folder(folder, hostile):
-    run(OWN_CLASS, folder)
+    commands = [
+        ("audit", *table, *BASELINE, "--pairs", "4", "--jobs", "2"),
+        ("key", "new", "--out", "key.txt"),
+        ("fit", *table, "--key-file", "key.txt", "--out", "m", "--jobs", "2"),
+        ("predict", "m", "good.csv", "--key-file", "key.txt"),
+    ]
+    run(COMMANDS + OWN_CLASS, folder, json.dumps(commands))
     assert not hostile.exists(), hostile.read_text()
 
 
@@ -124,10 +133,14 @@ def own_module(folder):
 
 def test_a_model_of_the_folder_is_run_when_asked_for_in_workers_too(folder, own_module):
     model = ("good.csv", "--target", "label", "--model", "own_model:Own", "--jobs", "2")
-    run(COMMAND, folder, "audit", *model, *BASELINE, "--pairs", "4")
-    assert len(set((folder / "processes.txt").read_text().split())) > 1
-    run(COMMAND, folder, "key", "new", "--out", "key.txt")
-    run(COMMAND, folder, "fit", *model, "--key-file", "key.txt", "--out", "m", "--rho", "0.5")
+    commands = [
+        ("audit", *model, *BASELINE, "--pairs", "4"),
+        ("key", "new", "--out", "key.txt"),
+        ("fit", *model, "--key-file", "key.txt", "--out", "m", "--rho", "0.5"),
+    ]
+    run(COMMANDS, folder, json.dumps(commands))
+    of_the_audit = (folder / "processes.txt").read_text().split()[:8]  # four pairs
+    assert len(set(of_the_audit)) > 1
     assert not own_module.exists()
 
 
@@ -140,7 +153,13 @@ audit(Own(), X, X[:, 0] > 0, n_pairs=4, n_jobs=2, contenders=["baseline"], sourc
 """
 
 
-@pytest.mark.parametrize("front", [True, False], ids=["python", "ipython"])
+@pytest.mark.parametrize(
+    "front",
+    [
+        pytest.param(True, id="python"),
+        pytest.param(False, id="ipython", marks=pytest.mark.long),  # as for the command, above
+    ],
+)
 def test_modules_beside_an_interactive_session_keep_working(folder, own_module, front):
     """Its import path has the current folder: in front, or behind the standard library."""
     (folder / "json.py").unlink()

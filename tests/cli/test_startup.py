@@ -25,6 +25,10 @@ replearn.PointwiseReplicableClassifier
 found["an estimator"] = loaded("replearn.learners.se")
 import replearn.auditing
 found["auditing"] = [name for name in ("matplotlib", "jinja2") if name in sys.modules]
+found["before the lab"] = loaded("replearn_lab")
+with contextlib.redirect_stdout(io.StringIO()):
+    assert main(["lab", "list"]) == 0
+found["the lab"] = loaded("replearn_lab")
 print(json.dumps(found))
 """
 
@@ -73,6 +77,11 @@ def test_a_learner_does_not_wait_for_the_others(loaded):
 
 def test_auditing_brings_neither_matplotlib_nor_jinja(loaded):
     assert loaded["auditing"] == []
+
+
+def test_other_commands_do_not_load_the_lab(loaded):
+    assert loaded["before the lab"] == []
+    assert "replearn_lab.command" in loaded["the lab"]
 
 
 @pytest.mark.parametrize("room", ["learners", "auditing"])

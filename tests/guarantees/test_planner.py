@@ -112,10 +112,10 @@ def test_the_rho_of_n_needs_that_n(n):
 
 
 def test_gamma_and_rho_of_the_approximate_notion_solve_each_other():
-    gamma = plan("approximate", n=20_000, rho=0.05).gamma
-    assert plan("approximate", n=20_000, rho=0.05, gamma=gamma).certified
-    assert not plan("approximate", n=20_000, rho=0.05, gamma=0.99 * gamma).certified
-    rho = plan("approximate", n=20_000, gamma=gamma).rho
+    gamma = plan("approximate", n=4000, rho=0.05).gamma
+    assert plan("approximate", n=4000, rho=0.05, gamma=gamma).certified
+    assert not plan("approximate", n=4000, rho=0.05, gamma=0.99 * gamma).certified
+    rho = plan("approximate", n=4000, gamma=gamma).rho
     assert rho == pytest.approx(0.05, rel=1e-6)
 
 

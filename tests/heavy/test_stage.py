@@ -85,7 +85,8 @@ def test_accuracy_that_n_cannot_promise_is_said_and_rho_is_kept():
 
 
 def test_reading_a_plan_back():
-    made = plan(n=8000, rho=0.2, heavy=heavy_stage(n=8000, rho=0.2, alpha=0.5, beta=0.1))
+    stage = heavy_stage(n=8000, rho=0.2, alpha=0.5, beta=0.1)
+    made = plan(n=8000, rho=0.2, heavy=stage, n_partitions=1)
     assert type(made).from_json(made.to_json()) == made
     model = PointwiseReplicableClassifier(ConstantLearner(), plan=made)
     X, y = draw(np.random.default_rng(0), 9000)

@@ -24,6 +24,7 @@ SLOW = {
     "scaling-approximate",
     "scaling-heavy",
     "scaling-realizable",
+    "scaling-rho",
     "scaling-semi",
     "scaling-thresholds",
 }

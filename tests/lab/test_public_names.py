@@ -3,8 +3,6 @@
 import ast
 import importlib
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -49,21 +47,6 @@ def test_replearn_names_the_lab_in_one_line():
     ]
     assert [path for path, _ in lines] == ["cli/__init__.py"]
     assert lines[0][1].startswith('"lab": ("replearn_lab.command",')
-
-
-def test_other_commands_do_not_load_the_lab():
-    code = """
-import contextlib, io, sys
-from replearn.cli import main
-with contextlib.redirect_stdout(io.StringIO()):
-    assert main(["plan", "--n", "2000"]) == 0
-    print([name for name in sys.modules if name.startswith("replearn_lab")], file=sys.stderr)
-    assert main(["lab", "list"]) == 0
-assert "replearn_lab.command" in sys.modules
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.endswith("[]\n")
 
 
 def test_every_public_name_of_the_lab_is_described():

@@ -1,3 +1,5 @@
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,6 +51,12 @@ def blocks(estimator=None, *, fitted_on=LABELS, **params):
     settings = {"n_blocks": 12, "n_partitions": 2, "rho": 0.9, "shared_key": "k"} | params
     base = GaussianNB() if estimator is None else estimator
     return PointwiseReplicableClassifier(base, **settings).fit(X[TRAIN], fitted_on[TRAIN])
+
+
+@cache
+def votes_against(threshold=None):
+    """Return a fitted model for tests that only look at it."""
+    return blocks(threshold=threshold)
 
 
 # -- the estimator itself --------------------------------------------------------------------------
@@ -143,21 +151,21 @@ def votes_by_hand(model, points):
 
 @pytest.mark.parametrize("threshold", KINDS)
 def test_each_block_votes_by_its_own_threshold(threshold):
-    model = blocks(threshold=threshold)
+    model = votes_against(threshold)
     counted = model._ensemble.vote_counts(NEW)
     np.testing.assert_array_equal(counted, votes_by_hand(model, NEW))
-    assert (counted != blocks()._ensemble.vote_counts(NEW)).any()
+    assert (counted != votes_against()._ensemble.vote_counts(NEW)).any()
 
 
 def test_prevalence_and_targets_are_chosen_in_each_block():
     for threshold in ("prevalence", "rate=0.25"):
-        assert len(np.unique(blocks(threshold=threshold).block_thresholds_)) > 6
-    np.testing.assert_array_equal(blocks(threshold=(1, 9)).block_thresholds_, np.full(24, 0.1))
-    assert blocks().block_thresholds_ is None
+        assert len(np.unique(votes_against(threshold).block_thresholds_)) > 6
+    np.testing.assert_array_equal(votes_against((1, 9)).block_thresholds_, np.full(24, 0.1))
+    assert votes_against().block_thresholds_ is None
 
 
 def test_a_threshold_and_an_estimator_with_that_threshold_are_one_model():
-    ours = blocks(threshold=0.1)
+    ours = votes_against(0.1)
     for estimator in (
         FixedThresholdClassifier(GaussianNB(), threshold=0.1),
         FixedThresholdClassifier(GaussianNB(), threshold=0.1, pos_label="yes"),
@@ -176,7 +184,8 @@ def test_a_threshold_on_the_first_class():
 
 
 def test_a_tuned_threshold_is_tuned_in_each_block():
-    model = blocks(TunedThresholdClassifierCV(GaussianNB()), n_blocks=6)
+    tuned = TunedThresholdClassifierCV(GaussianNB(), thresholds=40, cv=2)
+    model = blocks(tuned, n_blocks=6)
     plain = blocks(n_blocks=6)
     assert (model.predict(NEW) == "yes").sum() > (plain.predict(NEW) == "yes").sum()
     assert len({one.best_threshold_ for one in model.estimators_}) > 6
@@ -184,7 +193,8 @@ def test_a_tuned_threshold_is_tuned_in_each_block():
 
 def test_recall_of_a_rare_class_rises():
     rare = NEW[Y[3000:] == 1]
-    plain, lower = blocks(), blocks(threshold=0.08)
+    plain = votes_against()
+    lower = blocks(threshold=0.08)
     assert (lower.predict(rare) == "yes").mean() > 1.2 * (plain.predict(rare) == "yes").mean()
     assert lower.usefulness_.recall[1] > plain.usefulness_.recall[1]
 
@@ -321,7 +331,7 @@ def test_a_threshold_needs_probabilities():
 @pytest.mark.parametrize("threshold", KINDS)
 def test_thresholds_are_kept_in_files(threshold, tmp_path):
     for model in (
-        blocks(threshold=threshold),
+        votes_against(threshold),
         blocks(DecisionThresholdClassifier(GaussianNB(), threshold=threshold)),
     ):
         save(model, tmp_path / "model.replearn")
@@ -362,7 +372,7 @@ def test_the_threshold_in_force_of_estimators_of_the_library():
 
 
 def test_the_threshold_in_force_of_a_tuned_classifier():
-    model = TunedThresholdClassifierCV(GaussianNB()).fit(X[TRAIN], Y[TRAIN])
+    model = TunedThresholdClassifierCV(GaussianNB(), thresholds=20, cv=2).fit(X[TRAIN], Y[TRAIN])
     threshold = fitted_threshold(model)
     expected = (model.predict_proba(NEW)[:, 1] >= threshold).astype(int)
     np.testing.assert_array_equal(model.predict(NEW), expected)

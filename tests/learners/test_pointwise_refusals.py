@@ -207,8 +207,8 @@ def test_a_plan_for_groups_is_followed(data):
 def test_a_plan_may_list_its_classes_in_any_order(data):
     X, y = data
     labels = np.array(["no", "yes"])[y]
-    made = plan(n=900, rho=0.3, classes=["yes", "no"])
-    assert made == plan(n=900, rho=0.3, classes=["no", "yes"])
+    made = plan(n=900, rho=0.3, n_partitions=1, classes=["yes", "no"])
+    assert made == plan(n=900, rho=0.3, n_partitions=1, classes=["no", "yes"])
     learner = PointwiseReplicableClassifier(GaussianNB(), plan=made).fit(X, labels)
     assert learner.classes_.tolist() == ["no", "yes"]
 

@@ -37,6 +37,8 @@ def rare(n=3000, seed=0, intercept=-3.2):
 
 
 def fitted(kind, base, X, y, **params):
+    if kind is not ScoreReplicableClassifier:
+        params.setdefault("max_fits", 24)
     model = kind(base, shared_key="useful", **params)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotCertifiedWarning)

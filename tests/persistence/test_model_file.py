@@ -346,7 +346,8 @@ def test_the_approximate_learner_too(tmp_path):
     ids=lambda value: type(value).__name__,
 )
 def test_a_key_that_can_be_guessed_is_named_when_the_model_is_saved(tmp_path, key, weak):
-    model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=6, rho=0.5, shared_key=key)
+    cut = {"n_blocks": 6, "n_partitions": 1}
+    model = PointwiseReplicableClassifier(GaussianNB(), rho=0.5, shared_key=key, **cut)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(*make_classification(600, random_state=0))

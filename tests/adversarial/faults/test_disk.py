@@ -126,6 +126,7 @@ def test_read_only_folders(tmp_path, capsys):
             audit({"nb": GaussianNB()}, X, Y, n_pairs=2, resume=closed / "kept")
         (tmp_path / "key").write_text("a key")
         words = ["fit", str(table), "--target", "y", "--key-file", str(tmp_path / "key")]
+        words += ["--max-fits", "20"]
         assert main([*words, "--out", str(closed / "m.replearn")]) == 2
         said = capsys.readouterr().err
         assert "m.replearn" in said

@@ -149,7 +149,12 @@ def test_forgeries(written, tmp_path, seed):
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory):
     path = tmp_path_factory.mktemp("model") / "model.replearn"
-    save(PointwiseReplicableClassifier(n_blocks=8, rho=0.5, shared_key=KEY).fit(X, Y), path)
+    save(
+        PointwiseReplicableClassifier(n_blocks=8, n_partitions=1, rho=0.5, shared_key=KEY).fit(
+            X, Y
+        ),
+        path,
+    )
     return _container.unpack(path.read_bytes(), "the file")
 
 

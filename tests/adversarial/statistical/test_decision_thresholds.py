@@ -68,13 +68,13 @@ def from_the_whole_sample(y):
 
 
 def test_thresholds_of_blocks_keep_the_bound():
-    n_pairs = 150
+    n_pairs = 100
     flips = count_flips(n_pairs, in_each_block)
     assert 0 < flips <= limit(n_pairs, RHO)
 
 
 def test_one_threshold_of_the_whole_sample_breaks_it():
-    n_pairs = 150
+    n_pairs = 100
     flips = count_flips(n_pairs, from_the_whole_sample)
     assert flips > limit(n_pairs, RHO)
 
