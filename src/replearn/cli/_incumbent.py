@@ -34,7 +34,9 @@ class IncumbentOptions(CommandOptions):
         "model file in use: its predictions stay unless the new evidence is clear", "FILE"
     )
     memory: str | None = option(
-        "with --incumbent: weight of the remembered score, 0 to 0.8, all or auto (default: 0.5)",
+        "with --incumbent: weight of the remembered score, 0 to 0.8, all or auto (default: auto, "
+        "five more fits that decide how much the new rows let remember; 0.5 costs none, and keeps "
+        "the certificate of --learner certified and score)",
         "M",
     )
     band: float | None = number(

@@ -21,6 +21,7 @@ from replearn.learners.incumbent_fit import (
     count_dropped,
     cross_fitted,
     memory_of,
+    row_weights,
     spread_rows,
     take_score,
     take_scores,
@@ -38,7 +39,7 @@ from replearn.learners.incumbent_memory import (
     got_worse,
     ladder,
 )
-from replearn.learners.incumbent_rule import Codes, Replay, Setting, evidence_of, margins, mix
+from replearn.learners.incumbent_rule import Codes, Floats, Replay, Setting, evidence_of, margins, mix
 from replearn.tables import take_rows
 
 
@@ -62,6 +63,7 @@ class Options(NamedTuple):
     budget: Budget
     max_loss: float
     metric: Metric | None
+    costs: Floats | None = None  # of an error at a row of each class
     earlier: tuple[Evidence, ...] = ()  # of the longest memory at the last retrainings
     cautious: bool = False  # the last retraining has given up the longest memory
 
@@ -139,7 +141,7 @@ def _setting(
     entry: dict[str, Any] = {}
     codes = sample.codes[sample.rows]
     if options.memory == "auto":
-        weights = sample.fit_params.get("sample_weight")
+        weights = row_weights(sample.fit_params)
         choice = choose_setting(
             remembered,
             new.score,
@@ -147,7 +149,8 @@ def _setting(
             ladder(options.band, options.threshold),
             max_loss=options.max_loss,
             metric=options.metric,
-            weights=None if weights is None else np.asarray(weights, dtype=float)[sample.rows],
+            weights=None if weights is None else weights[sample.rows],
+            costs=options.costs,
             scale=new.scale,
             earlier=options.earlier,
             cautious=options.cautious,
