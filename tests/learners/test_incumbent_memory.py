@@ -1,16 +1,26 @@
 """memory="auto": long where nothing changes, none after a change."""
 
+import warnings
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy.stats import binom
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from replearn import IncumbentClassifier, PointwiseReplicableClassifier
-from replearn.learners.incumbent_fit import interleaved_folds
+from replearn import (
+    IncumbentClassifier,
+    PointwiseReplicableClassifier,
+    ScoreReplicableClassifier,
+)
+from replearn.exceptions import NotCertifiedWarning
+from replearn.learners.incumbent_fit import _folds, cross_fitted, interleaved_folds
 from replearn.learners.incumbent_memory import (
     DRIFTED,
     WORSE,
@@ -304,22 +314,147 @@ def test_new_rows_of_a_window_decide():
         model.fit(X, y, new_rows=np.zeros(len(y), dtype=bool))
 
 
-@pytest.mark.parametrize("params", [{"memory": "auto"}, {"max_changes": 0.02}])
-def test_nothing_is_certified_where_the_sample_decides(params):
+@pytest.mark.parametrize("params", [{}, {"memory": 0.5, "max_changes": 0.02}])
+@pytest.mark.parametrize("kind", ["certified", "estimated"])
+def test_a_certificate_is_not_lost_without_a_warning(kind, params):
+    """The default decides from the sample: fit says that the certificate is lost, and the cure."""
     votes = PointwiseReplicableClassifier(GaussianNB(), n_blocks=6, shared_key="k", rho=0.5)
-    old = IncumbentClassifier(votes).fit(*world(0))
-    fixed = IncumbentClassifier(votes, old).fit(*world(1))
-    chosen = IncumbentClassifier(votes, old, **params).fit(*world(1))
-    assert old.certificate_.certified
-    assert fixed.certificate_.certified
+    scores = ScoreReplicableClassifier(GaussianNB(), shared_key="k")
+    replicable = votes if kind == "certified" else scores
+    old = IncumbentClassifier(replicable).fit(*world(0))
+    fixed = IncumbentClassifier(replicable, old, memory=0.5).fit(*world(1))
+    assert old.certificate_.verdict == fixed.certificate_.verdict == kind
+    with pytest.warns(NotCertifiedWarning, match=rf"is {kind}, this model is not.*memory=0\.5"):
+        chosen = IncumbentClassifier(replicable, old, **params).fit(*world(1))
     assert chosen.certificate_.verdict == "not certified"
     assert "chosen from this sample" in chosen.certificate_.reason
+    newest = chosen.chain_.newest
+    told = IncumbentClassifier(replicable, old, memory=newest.memory, band=newest.band)
+    assert told.fit(*world(1)).certificate_.verdict == kind
+    np.testing.assert_array_equal(told.predict(world(2)[0]), chosen.predict(world(2)[0]))
 
 
-def test_groups_stay_together_when_rows_are_left_out():
+def test_nothing_is_said_where_nothing_is_lost():
+    votes = PointwiseReplicableClassifier(GaussianNB(), n_blocks=6, shared_key="k", rho=0.01)
+    with pytest.warns(NotCertifiedWarning):
+        old = IncumbentClassifier(votes).fit(*world(0))
+    with pytest.warns(NotCertifiedWarning) as said:
+        IncumbentClassifier(votes, old).fit(*world(1))
+    assert not any("this model is not" in str(one.message) for one in said)
+
+
+# -- samples that are small, weighted, grouped -----------------------------------------------------
+def votes(**params):
+    return PointwiseReplicableClassifier(GaussianNB(), n_blocks=4, shared_key="k", **params)
+
+
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
+@pytest.mark.parametrize("n_groups", [2, 3, 100])
+def test_groups_stay_together_when_rows_are_left_out(n_groups):
     X, y = world(0, 400)
-    groups = np.repeat(np.arange(100), 4)
-    votes = PointwiseReplicableClassifier(GaussianNB(), n_blocks=4, shared_key="k", rho=0.9)
-    old = IncumbentClassifier(votes).fit(X, y, groups=groups)
-    new = IncumbentClassifier(votes, old, memory="auto").fit(X, y, groups=groups)
-    assert new.history_[-1]["counted_on"] == "cross-fitted rows"
+    groups = np.arange(400) % n_groups
+    left_out = [set(groups[test]) for _, test in _folds(y, groups)]
+    assert len(left_out) == min(5, n_groups)
+    assert sum(map(len, left_out)) == n_groups
+    if n_groups == 100:
+        old = IncumbentClassifier(votes(rho=0.9)).fit(X, y, groups=groups)
+        new = IncumbentClassifier(votes(rho=0.9), old).fit(X, y, groups=groups)
+        assert new.history_[-1]["counted_on"] == "cross-fitted rows"
+
+
+def test_samples_that_are_too_small_are_named():
+    X, y = world(0, 60)
+    old = IncumbentClassifier(base()).fit(X, y)
+    lonely = np.zeros(60, dtype=int)
+    lonely[:1] = 1
+    with pytest.raises(ValueError, match=r"single row: .*memory=0\.5"):
+        IncumbentClassifier(base(), old).fit(X, lonely)
+    assert IncumbentClassifier(base(), old, memory=0.5).fit(X, lonely).n_retrainings_ == 1
+    lonely[:2] = 1  # two folds
+    assert IncumbentClassifier(base(), old).fit(X, lonely).history_[-1]["memory"] >= 0.0
+    inner = CalibratedClassifierCV(GaussianNB(), cv=3)
+    lonely[:3] = 1
+    with pytest.raises(ValueError, match=r"CalibratedClassifierCV cannot be fitted on a part"):
+        IncumbentClassifier(inner, old).fit(X, lonely)
+    with pytest.raises(ValueError, match="of one group"):
+        _folds(y, np.zeros(60))
+    with pytest.raises(ValueError, match="left out together"):
+        cross_fitted(base(), X, y, np.arange(60), 2, "score", {"groups": y})
+
+
+def test_labels_alone_cannot_be_retrained():
+    class Labels(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_ = np.unique(y)
+            return self
+
+    with pytest.raises(ValueError, match="Labels predicts labels only"):
+        IncumbentClassifier(Labels()).fit(*world(0))
+
+
+def test_weights_decide():
+    """Rows of weight zero are as if they were not there, also by the name of a step."""
+    incumbent = run([world(0), world(1)])[-1]
+    X, y = world(2)
+    X_bad, y_bad = world(3, 3 * N, turned=1.0)
+    both = np.concatenate([X, X_bad]), np.concatenate([y, y_bad])
+    weights = np.repeat([1.0, 0.0], [len(y), len(y_bad)])
+    weighed = IncumbentClassifier(base(), incumbent).fit(*both, sample_weight=weights)
+    assert weighed.history_[-1]["alarm"] is None
+    piped = IncumbentClassifier(make_pipeline(StandardScaler(), base()), incumbent)
+    piped.fit(*both, logisticregression__sample_weight=weights)
+    assert piped.history_[-1]["alarm"] is None
+    assert IncumbentClassifier(base(), incumbent).fit(*both).history_[-1]["alarm"] is not None
+
+
+# -- rare classes ----------------------------------------------------------------------------------
+def rare(seed, n=4000, *, shift=0.0, turned=False):
+    """Draw a sample with about 6 % positives."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5))
+    slope = np.array([-1.2, 0.8, 0.5, 0.0, 0.0] if turned else [1.2, -0.8, 0.5, 0.0, 0.0])
+    chance = 1.0 / (1.0 + np.exp(3.6 - shift - X @ slope))
+    return X, (rng.random(n) < chance).astype(int)
+
+
+def run_rare(worlds):
+    model = None
+    for X, y in worlds:
+        model = IncumbentClassifier(base(), model, threshold=0.1).fit(X, y)
+    return model
+
+
+def mean_cost(labels, predicted):
+    return np.where(labels == 1, 1.8 * (predicted == 0), 0.2 * (predicted == 1)).mean()
+
+
+def test_a_low_threshold_is_no_reason_to_forget():
+    """By plain accuracy every new positive prediction is a loss, and nothing is remembered."""
+    for seed in range(4):
+        model = run_rare([rare(10 * seed + month) for month in range(4)])
+        assert [entry.get("alarm") for entry in model.history_] == [None] * 4
+
+
+@pytest.mark.parametrize("change", [{"shift": 1.5}, {"turned": True}])
+def test_a_change_is_seen_at_a_low_threshold(change):
+    worlds = [rare(month) for month in range(3)]
+    model = run_rare([*worlds, rare(3, **change)])
+    assert model.history_[-1]["alarm"] is not None
+    X, y = rare(99, 40_000, **change)
+    plain = mean_cost(y, model.estimator_.predict(X))
+    assert mean_cost(y, model.predict(X)) <= plain + 0.005
+    fixed = IncumbentClassifier(base(), run_rare(worlds), threshold=0.1, memory=0.7)
+    assert mean_cost(y, fixed.fit(*rare(3, **change)).predict(X)) > plain + 0.01
+
+
+def test_where_an_estimator_keeps_its_threshold_errors_cost_as_much():
+    X, y = rare(0)
+    scores = ScoreReplicableClassifier(GaussianNB(), shared_key="k", threshold=0.1)
+    blocks = PointwiseReplicableClassifier(GaussianNB(), n_blocks=6, shared_key="k", threshold=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        models = [IncumbentClassifier(one).fit(X, y) for one in (scores, blocks, GaussianNB())]
+    found = [model._options(None).costs.tolist() for model in models]
+    assert found[0] == pytest.approx([0.2, 1.8])
+    assert found[1] == pytest.approx([0.2, 1.8])
+    assert found[2] == [1.0, 1.0]

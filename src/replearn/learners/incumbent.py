@@ -101,9 +101,9 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         rows of the new sample, cross-fitted with five folds, are not worse than those of plain
         retraining; nothing is remembered where all are, or where the ``new_rows`` of a window are
         predicted worse than the others. The first fit costs nothing more, each retraining five
-        more fits on four fifths of the sample. A number costs none of them, but after a sudden
-        change of the world it loses many points of accuracy for a month or more, and keeps the
-        certificate of an estimator that has one. 0 if the estimator has neither
+        more fits on four fifths of the sample. A number costs none of them, and keeps the
+        certificate of an estimator that has one; but after a sudden change of the world it loses
+        many points of accuracy for a month or more. 0 if the estimator has neither
         ``predict_proba`` nor ``margin``.
     band : float, default=None
         How far the score must be beyond the decision threshold to change a prediction: in

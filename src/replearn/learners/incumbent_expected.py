@@ -76,9 +76,7 @@ def expected_losses(
         near = share * inside if inside.sum() >= MIN_ROWS else share
     whole = np.ones(len(codes), dtype=bool)
     parts = [whole, *(groups != number for number in range(int(groups.max()) + 1))]
-    found = np.array(
-        [_losses(columns, near, share, costs, part, plain, kept) for part in parts]
-    )
+    found = np.array([_losses(columns, near, share, costs, part, plain, kept) for part in parts])
     return found[0], found[1:]
 
 
@@ -118,6 +116,4 @@ def _losses(
     every = np.arange(len(worth))
     now = worth[every, plain[part]]
     total = float(share[part].sum())
-    return [
-        float((share[part] * (now - worth[every, one[part]])).sum() / total) for one in kept
-    ]
+    return [float((share[part] * (now - worth[every, one[part]])).sum() / total) for one in kept]

@@ -145,9 +145,7 @@ def cross_fitted(
     return ModelScore(kind, values[rows], scale[rows])
 
 
-def _fit_fold(
-    base: Any, X: Any, y: NDArray[Any], params: dict[str, Any], n_classes: int
-) -> Any:
+def _fit_fold(base: Any, X: Any, y: NDArray[Any], params: dict[str, Any], n_classes: int) -> Any:
     """Fit the estimator on all folds but one; errors say that the sample is too small for it."""
     if len(np.unique(y)) < n_classes:
         raise ValueError(

@@ -39,7 +39,15 @@ from replearn.learners.incumbent_memory import (
     got_worse,
     ladder,
 )
-from replearn.learners.incumbent_rule import Codes, Floats, Replay, Setting, evidence_of, margins, mix
+from replearn.learners.incumbent_rule import (
+    Codes,
+    Floats,
+    Replay,
+    Setting,
+    evidence_of,
+    margins,
+    mix,
+)
 from replearn.tables import take_rows
 
 
