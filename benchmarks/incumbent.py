@@ -25,7 +25,7 @@ from _data import add_data_arguments, load, parse
 from _incumbent_scores import CHANGE, DRIFTS, FRESH, MONTHS, PEERS, ROLLING, Fits, compute
 from scipy.stats import t as student
 
-from replearn.learners.incumbent_memory import choose_setting, got_worse, ladder
+from replearn.learners.incumbent_memory import choose_setting, got_worse, settings_to_try
 from replearn.learners.incumbent_rule import Replay, Setting, replay
 
 FIXED = {
@@ -66,7 +66,6 @@ def after(scores, settings):
 def auto_settings(cell, band=0.1, max_loss=MAX_LOSS):
     """Choose memory and band month by month on cross-fitted rows, as memory="auto" does."""
     settings = []
-    losses = []
     cautious = False
     first = 0  # the chain starts again after a reset
     for month in range(1, MONTHS):
@@ -76,19 +75,16 @@ def auto_settings(cell, band=0.1, max_loss=MAX_LOSS):
             remembered,
             cell["cross"][month, known].astype(float),
             cell["labels"][month, known].astype(np.intp),
-            ladder(band, 0.5),
+            settings_to_try(band, 0.5),
             max_loss=max_loss,
-            earlier=losses,
             cautious=cautious,
         )
         if "window" in cell and is_drifted(cell, month, int(known.sum())):
             choice = choice.forgotten()
         settings.append(choice.setting)
-        losses.append(choice.longest)
         cautious = choice.rejected > 0
         if choice.is_reset:
             first = month
-            losses = []
     return settings
 
 

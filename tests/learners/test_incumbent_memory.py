@@ -23,17 +23,18 @@ from replearn.exceptions import NotCertifiedWarning
 from replearn.learners.incumbent_fit import _folds, cross_fitted, interleaved_folds
 from replearn.learners.incumbent_memory import (
     DRIFTED,
-    WORSE,
+    MIN_DIFFERENT_ROWS,
+    WINDOW_ALARM_RATE,
     Evidence,
     Loss,
     accuracy,
     choose_setting,
     got_worse,
-    ladder,
     loss_against,
-    pooled,
+    settings_to_try,
+    shows_loss,
 )
-from replearn.learners.incumbent_retraining import earlier_losses, was_alarmed
+from replearn.learners.incumbent_retraining import was_alarmed
 from replearn.learners.incumbent_rule import Replay, evidence_of
 
 N = 1500
@@ -115,7 +116,7 @@ def test_the_metric_decides():
     new = np.where(codes == 1, 0.9, 0.1)
     nothing = np.zeros(4000, dtype=int)
     remembered = Replay(np.full(4000, 0.05), np.zeros((4000, 2)), nothing, nothing, nothing)
-    settings = ladder(0.1, 0.5)[:1]
+    settings = settings_to_try(0.1, 0.5)[:1]
     lenient = choose_setting(remembered, new, codes, settings, max_loss=0.05)
     strict = choose_setting(
         remembered, new, codes, settings, max_loss=0.05, metric=balanced_accuracy_score
@@ -152,38 +153,23 @@ def test_a_setting_is_rejected_where_it_loses():
     assert loss_against(codes, plain, kept, accuracy, weights).value == 0.0
 
 
-def test_a_small_loss_that_lasts_is_seen():
-    """The incumbent errs on 240 of 2,000 rows, the new model on 200 others: seen in six months."""
-    codes = np.arange(2000) % 2
-    rows = np.random.default_rng(0).permutation(2000)
-    new = np.where(codes == 1, 0.9, 0.1)
-    new[rows[:200]] = 1.0 - new[rows[:200]]
-    remembered_codes = codes.copy()
-    remembered_codes[rows[200:440]] = 1 - codes[rows[200:440]]
-    remembered = Replay(None, np.zeros((2000, 2)), remembered_codes, remembered_codes, codes * 0)
-    settings = [ladder(5.0, 0.5)[0]]  # everything is kept
-    alone = choose_setting(remembered, new, codes, settings, max_loss=0.0)
-    assert alone.longest.expected is None  # there is no remembered score
-    assert alone.longest.counted.lower <= 0 < alone.longest.value
-    assert alone.rejected == 0
-    earlier = [alone.longest] * 5
-    lasting = choose_setting(remembered, new, codes, settings, max_loss=0.0, earlier=earlier)
-    assert pooled([one.counted for one in (*earlier, alone.longest)]).lower > 0
-    assert lasting.rejected == 1
+def test_few_rows_must_show_more():
+    loss = Loss(0.01, 0.01 / 2.8)  # 99 % of Student's t with 19 degrees: 2.54, 99.9 %: 3.58
+    assert shows_loss(Evidence(loss), 0.0, MIN_DIFFERENT_ROWS)
+    assert not shows_loss(Evidence(loss), 0.0, MIN_DIFFERENT_ROWS - 1)
+    assert not shows_loss(Evidence(loss), 0.01, MIN_DIFFERENT_ROWS)
+    assert shows_loss(Evidence(loss, loss), 0.0, 0)  # expected losses count all rows near by
+    weak = Loss(0.01, 0.01)
+    assert not shows_loss(Evidence(weak, weak), 0.0, 2000)
 
 
-def test_losses_before_a_reset_are_forgotten():
-    one = {"longest_memory": {"value": 0.1, "error": 0.2}, "alarm": None}
-    reset = {**one, "alarm": "reset: every memory loses against plain retraining"}
-    found = Evidence(Loss(0.1, 0.2))
-    assert earlier_losses([{"memory": 0.0}, one, reset, one, one]) == (found,) * 2
-    drifted = {**one, "alarm": DRIFTED}
-    known = {**one, "expected_loss": {"value": 0.3, "error": 0.4}}
-    expected = found._replace(expected=Loss(0.3, 0.4))
-    assert earlier_losses([one, drifted, one, known]) == (found, expected)
-    assert was_alarmed([one, drifted])
-    assert not was_alarmed([drifted, one])
+def test_an_alarm_is_remembered_once():
+    calm = {"alarm": None}
+    drifted = {"alarm": DRIFTED}
+    assert was_alarmed([calm, drifted])
+    assert not was_alarmed([drifted, calm])
     assert not was_alarmed([])
+    assert not was_alarmed([{"memory": 0.5}])  # a retraining with a fixed memory
 
 
 def calibrated(n, shift, seed):
@@ -199,7 +185,7 @@ def calibrated(n, shift, seed):
 
 def test_an_expected_loss_is_seen_before_a_counted_one():
     """Labels near the threshold are coin flips: what they cost is known from all of them."""
-    settings = ladder(0.1, 0.5)
+    settings = settings_to_try(0.1, 0.5)
     n_seen = {"expected": 0, "counted": 0}
     differences = []
     for seed in range(20):
@@ -222,7 +208,7 @@ def test_after_an_alarm_the_longest_memory_must_not_lose():
     """A loss that is not shown is enough to be given up again."""
     for seed in range(20):
         rows = calibrated(300, 0.05, seed)
-        settings = ladder(0.1, 0.5)
+        settings = settings_to_try(0.1, 0.5)
         calm = choose_setting(*rows, settings, max_loss=0.0)
         cautious = choose_setting(*rows, settings, max_loss=0.0, cautious=True)
         if calm.rejected == 0 and calm.longest.value > 0:
@@ -241,12 +227,12 @@ def test_expected_losses_of_several_classes():
     old = np.roll(new, 1, axis=1)
     kept = old.argmax(axis=1)
     remembered = Replay(old, old, kept, kept, 0 * kept)
-    choice = choose_setting(remembered, new, codes, ladder(0.1, 0.0), max_loss=0.0)
+    choice = choose_setting(remembered, new, codes, settings_to_try(0.1, 0.0), max_loss=0.0)
     assert choice.rejected == 3
     assert choice.loss.value == 0.0
     assert choice.longest.expected.value == pytest.approx(choice.longest.counted.value, abs=0.02)
     same = Replay(new, new, codes, codes, 0 * kept)
-    assert choose_setting(same, new, codes, ladder(0.1, 0.0), max_loss=0.0).rejected == 0
+    assert choose_setting(same, new, codes, settings_to_try(0.1, 0.0), max_loss=0.0).rejected == 0
 
 
 def test_folds_have_rows_of_every_month():
@@ -291,7 +277,7 @@ def test_new_rows_that_fit_are_no_alarm():
     rng = np.random.default_rng(8)
     is_new = np.arange(800) >= 700
     n_alarms = sum(got_worse(rng.random(800) < 0.2, is_new) for _ in range(4000))
-    assert n_alarms <= binom.isf(1e-8, 4000, WORSE)
+    assert n_alarms <= binom.isf(1e-8, 4000, WINDOW_ALARM_RATE)
     worse = np.where(is_new, 0.5, 0.2)
     assert sum(got_worse(rng.random(800) < worse, is_new) for _ in range(50)) >= 45
 

@@ -51,7 +51,6 @@ from replearn.learners.incumbent_retraining import (
     NewSample,
     Options,
     changes_between,
-    earlier_losses,
     first_entry,
     retrain,
     was_alarmed,
@@ -345,7 +344,6 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
             float(self.max_loss),
             self.scoring,
             error_costs(len(self.classes_), self._error_threshold(threshold)),
-            earlier_losses(history),
             was_alarmed(history),
         )
 

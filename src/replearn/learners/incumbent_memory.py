@@ -20,30 +20,28 @@ from scipy.stats import hypergeom
 from replearn.learners.incumbent_expected import expected_losses
 from replearn.learners.incumbent_rule import Codes, Floats, Replay, Setting, evidence_of, keep, mix
 
-CONFIDENCE = 0.95
+CONFIDENCE_IN_HISTORY = 0.95
 """Confidence of each limit of a loss in ``history_``."""
 
-SHOWN = 0.99
-"""Confidence at which the longest memory is given up."""
+CONFIDENCE_TO_FORGET = 0.99
+"""Confidence with which a loss must be shown for the longest memory to be given up."""
 
-SHOWN_BY_FEW = 0.999
-"""The same for losses that are counted on fewer than `FEW` rows: limits of few rows are rough."""
+CONFIDENCE_OF_FEW_ROWS = 0.999
+"""The same for a loss that is counted on few rows, whose limits are rough: it keeps windows with a
+few hundred new rows from being forgotten by chance."""
 
-FEW = 100
-"""Rows on which two rules differ from which on a count of them is not rough."""
+MIN_DIFFERENT_ROWS = 100
+"""Rows on which memory and plain retraining differ from which on they are not few."""
 
-WORSE = 0.001
-"""Chance of an alarm by the new rows of a window in which nothing has changed."""
+WINDOW_ALARM_RATE = 0.001
+"""How often the new rows of a window raise an alarm although nothing has changed."""
 
-LADDER = ((0.7, 1.0), (0.5, 1.0), (0.5, 0.5), (0.3, 0.5), (0.0, 0.5))
-"""Settings that are tried, the most stable first: memory, and the share of the band. The last
-resort is to remember nothing."""
+SETTINGS_TRIED = ((0.7, 1.0), (0.5, 1.0), (0.5, 0.5), (0.3, 0.5), (0.0, 0.5))
+"""Memories, and shares of the band, in the order in which they are tried: the most stable first.
+If all lose, nothing is remembered."""
 
 N_GROUPS = 20
 """Groups of rows that are left out in turn to estimate the standard error of a metric."""
-
-N_POOLED = 6
-"""Retrainings whose losses are pooled: a small one that lasts is not seen in a single month."""
 
 RESET = "reset: every memory loses against plain retraining"
 DRIFTED = "reset: new rows are predicted worse than the other rows of the sample"
@@ -64,7 +62,7 @@ class Loss(NamedTuple):
     @property
     def lower(self) -> float:
         """Return the lower limit for ``history_``."""
-        return self.limit(CONFIDENCE)
+        return self.limit(CONFIDENCE_IN_HISTORY)
 
     @property
     def upper(self) -> float:
@@ -122,15 +120,14 @@ def choose_setting(
     weights: Floats | None = None,
     costs: Floats | None = None,
     scale: Floats | float = 1.0,
-    earlier: Sequence[Evidence] = (),
     cautious: bool = False,
 ) -> Choice:
     """Return the first setting that does not lose against plain retraining.
 
-    The first setting is given up where a lower confidence limit of its loss, or of its mean loss
-    over the last retrainings, exceeds ``max_loss``. Then something has changed, and the others must
-    not lose more than ``max_loss`` at all; at the next retraining the first one neither. A loss
-    that so many rows cannot show is possible; its upper limit bounds it.
+    The first setting is given up where a lower confidence limit of its loss exceeds ``max_loss``.
+    Then something has changed, and the others must not lose more than ``max_loss`` at all; at the
+    next retraining the first one neither. A loss that so many rows cannot show is possible; its
+    upper limit bounds it.
 
     Parameters
     ----------
@@ -153,8 +150,6 @@ def choose_setting(
         What an error costs at a row of each class (`error_costs`); None: 1.
     scale : ndarray or float, default=1.0
         What one unit of the band is.
-    earlier : sequence of Evidence, default=()
-        Of the first setting at earlier retrainings, the latest last.
     cautious : bool, default=False
         Whether the last retraining has given up the first setting.
     """
@@ -183,8 +178,7 @@ def choose_setting(
         evidence = [Evidence(*both) for both in zip(counted, expected, strict=True)]
     longest = evidence[0]
     # theorem: incumbent-band (section 8: each limit holds by itself)
-    confidence = SHOWN if (kept[0] != plain).sum() >= FEW else SHOWN_BY_FEW
-    is_given_up = shows_loss([*earlier, longest], max_loss, confidence)
+    is_given_up = shows_loss(longest, max_loss, int((kept[0] != plain).sum()))
     if not is_given_up and not (cautious and longest.value > max_loss):
         return Choice(settings[0], longest.counted, 0, longest)
     for rejected, found in enumerate(evidence[1:], start=1):
@@ -194,16 +188,13 @@ def choose_setting(
     return Choice(nothing, Loss(0.0, 0.0), len(settings), longest)
 
 
-def shows_loss(latest: Sequence[Evidence], max_loss: float, confidence: float) -> bool:
-    """Tell whether a loss is shown at the last retraining, or on average over the latest.
-
-    ``confidence`` is that of counted losses; that of expected ones is `SHOWN`.
-    """
-    counted = [one.counted for one in latest]
-    expected = [one.expected for one in latest if one.expected is not None]
-    limits = [counted[-1].limit(confidence), pooled(counted).limit(confidence)]
-    if latest[-1].expected is not None:
-        limits += [expected[-1].limit(SHOWN), pooled(expected).limit(SHOWN)]
+def shows_loss(found: Evidence, max_loss: float, n_different: int) -> bool:
+    """Tell whether a loss is shown, by counting it on so many rows or by expectation."""
+    is_few = n_different < MIN_DIFFERENT_ROWS
+    confidence = CONFIDENCE_OF_FEW_ROWS if is_few else CONFIDENCE_TO_FORGET
+    limits = [found.counted.limit(confidence)]
+    if found.expected is not None:
+        limits.append(found.expected.limit(CONFIDENCE_TO_FORGET))
     return max(limits) > max_loss
 
 
@@ -220,18 +211,7 @@ def got_worse(wrong: NDArray[np.bool_], is_new: NDArray[np.bool_]) -> bool:
     n_wrong = int(wrong[is_new].sum())
     # theorem: incumbent-band (section 8: new rows of a window)
     chance = hypergeom.sf(n_wrong - 1, len(wrong), int(wrong.sum()), int(is_new.sum()))
-    return bool(chance < WORSE)
-
-
-def pooled(losses: Sequence[Loss]) -> Loss:
-    """Return the mean of the latest losses.
-
-    >>> pooled([Loss(0.01, 0.03), Loss(0.03, 0.04)])
-    Loss(value=0.02, error=0.025)
-    """
-    latest = losses[-N_POOLED:]
-    error = np.sqrt(sum(loss.error**2 for loss in latest)) / len(latest)
-    return Loss(float(np.mean([loss.value for loss in latest])), float(error))
+    return bool(chance < WINDOW_ALARM_RATE)
 
 
 def error_costs(n_classes: int, threshold: float) -> Floats:
@@ -292,10 +272,10 @@ def _loss(codes: Any, plain: Any, kept: Any, metric: Metric, weights: Any) -> fl
     return float(metric(codes, plain, **params) - metric(codes, kept, **params))
 
 
-def ladder(band: float, threshold: float) -> tuple[Setting, ...]:
+def settings_to_try(band: float, threshold: float) -> tuple[Setting, ...]:
     """Return the settings to try for a widest band.
 
-    >>> ladder(0.1, 0.5)[0]
+    >>> settings_to_try(0.1, 0.5)[0]
     Setting(memory=0.7, band=0.1, threshold=0.5)
     """
-    return tuple(Setting(memory, share * band, threshold) for memory, share in LADDER)
+    return tuple(Setting(memory, share * band, threshold) for memory, share in SETTINGS_TRIED)

@@ -29,15 +29,12 @@ from replearn.learners.incumbent_fit import (
 )
 from replearn.learners.incumbent_memory import (
     DRIFTED,
-    N_POOLED,
     RESET,
-    Evidence,
-    Loss,
     Metric,
     choose_setting,
     decide,
     got_worse,
-    ladder,
+    settings_to_try,
 )
 from replearn.learners.incumbent_rule import (
     Codes,
@@ -72,7 +69,6 @@ class Options(NamedTuple):
     max_loss: float
     metric: Metric | None
     costs: Floats | None = None  # of an error at a row of each class
-    earlier: tuple[Evidence, ...] = ()  # of the longest memory at the last retrainings
     cautious: bool = False  # the last retraining has given up the longest memory
 
     @property
@@ -154,23 +150,19 @@ def _setting(
             remembered,
             new.score,
             codes,
-            ladder(options.band, options.threshold),
+            settings_to_try(options.band, options.threshold),
             max_loss=options.max_loss,
             metric=options.metric,
             weights=None if weights is None else weights[sample.rows],
             costs=options.costs,
             scale=new.scale,
-            earlier=options.earlier,
             cautious=options.cautious,
         )
         choice = choice.forgotten() if drifted else choice
-        expected = choice.longest.expected
         setting = choice.setting
         entry |= {
             "loss": choice.loss.value,
             "loss_limit": choice.loss.upper,
-            "longest_memory": choice.longest.counted._asdict(),
-            "expected_loss": None if expected is None else expected._asdict(),
             "alarm": _alarm(choice),
         }
     else:
@@ -196,29 +188,9 @@ def _is_drifted(new: ModelScore, sample: NewSample, options: Options) -> bool:
     return got_worse(plain != sample.codes, is_new)
 
 
-def earlier_losses(history: Sequence[dict[str, Any]]) -> tuple[Evidence, ...]:
-    """Return the losses of the longest memory since the chain has started."""
-    losses: list[Evidence] = []
-    for entry in history:
-        if _is_reset(entry):
-            losses = []
-        elif "longest_memory" in entry:
-            expected = entry.get("expected_loss")
-            losses.append(
-                Evidence(
-                    Loss(**entry["longest_memory"]), None if expected is None else Loss(**expected)
-                )
-            )
-    return tuple(losses[-N_POOLED:])
-
-
 def was_alarmed(history: Sequence[dict[str, Any]]) -> bool:
     """Tell whether the last retraining has given up the longest memory."""
     return bool(history) and history[-1].get("alarm") is not None
-
-
-def _is_reset(entry: dict[str, Any]) -> bool:
-    return str(entry.get("alarm")).startswith("reset")
 
 
 def _alarm(choice: Any) -> str | None:
