@@ -352,14 +352,19 @@ def test_samples_that_are_too_small_are_named():
     X, y = world(0, 60)
     old = IncumbentClassifier(base()).fit(X, y)
     lonely = np.zeros(60, dtype=int)
-    lonely[:1] = 1
-    with pytest.raises(ValueError, match=r"single row: .*memory=0\.5"):
-        IncumbentClassifier(base(), old).fit(X, lonely)
-    assert IncumbentClassifier(base(), old, memory=0.5).fit(X, lonely).n_retrainings_ == 1
-    lonely[:2] = 1  # two folds
-    assert IncumbentClassifier(base(), old).fit(X, lonely).history_[-1]["memory"] >= 0.0
+    with pytest.raises(ValueError, match=r"every class of y has a single row: .*memory=0\.5"):
+        IncumbentClassifier(base(), old).fit(X[:2], np.array([0, 1]))
+    assert IncumbentClassifier(base(), old, memory=0.5).fit(X[:2], [0, 1]).n_retrainings_ == 1
+    for n_rows in (1, 2, 3):  # the only row of a class is never left out; two folds; three
+        lonely[:n_rows] = 1
+        new = IncumbentClassifier(base(), old, max_changes=0.1).fit(X, lonely)
+        assert new.history_[-1]["rows"] == 60
+    is_new = np.arange(60) >= 30
+    lonely[:] = np.arange(60) == 40
+    assert IncumbentClassifier(base(), old).fit(X, lonely, new_rows=is_new).n_retrainings_ == 1
     inner = CalibratedClassifierCV(GaussianNB(), cv=3)
     lonely[:3] = 1
+    lonely[3:] = 0
     with pytest.raises(ValueError, match=r"CalibratedClassifierCV cannot be fitted on a part"):
         IncumbentClassifier(inner, old).fit(X, lonely)
     with pytest.raises(ValueError, match="of one group"):

@@ -167,12 +167,25 @@ def _folds(y: NDArray[Any], groups: Any) -> Any:
         if n_groups < 2:
             raise ValueError(f"all rows are of one group: {FEW_ROWS}")
         return GroupKFold(min(N_FOLDS, n_groups)).split(np.zeros(len(y)), y, groups)
-    smallest = int(np.unique(y, return_counts=True)[1].min())
-    if smallest < 2:
-        raise ValueError(f"one class of y has a single row: {FEW_ROWS}")
-    n_folds = min(N_FOLDS, smallest)
-    fold = interleaved_folds(y, n_folds)
+    counts = np.unique(y, return_counts=True)[1]
+    n_folds = min(N_FOLDS, int(counts[counts > 1].min()))
+    fold = np.where(may_be_left_out(y, None), interleaved_folds(y, n_folds), -1)
     return [(np.flatnonzero(fold != n), np.flatnonzero(fold == n)) for n in range(n_folds)]
+
+
+def may_be_left_out(y: NDArray[Any], groups: Any) -> NDArray[np.bool_]:
+    """Tell which rows a fold may leave out: the only row of a class is always trained on.
+
+    >>> may_be_left_out(np.array(["a", "a", "b"]), None).tolist()
+    [True, True, False]
+    """
+    if groups is not None:
+        return np.ones(len(y), dtype=bool)
+    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    is_possible: NDArray[np.bool_] = counts[codes] > 1
+    if not is_possible.any():
+        raise ValueError(f"every class of y has a single row: {FEW_ROWS}")
+    return is_possible
 
 
 def interleaved_folds(y: NDArray[Any], n_folds: int) -> NDArray[np.intp]:

@@ -18,8 +18,10 @@ from replearn.learners.incumbent_chain import (
     replay_scores,
 )
 from replearn.learners.incumbent_fit import (
+    FEW_ROWS,
     count_dropped,
     cross_fitted,
+    may_be_left_out,
     memory_of,
     row_weights,
     spread_rows,
@@ -91,6 +93,12 @@ def retrain(
     previous: Chain, model: Any, base: Any, sample: NewSample, options: Options
 ) -> tuple[Chain, dict[str, Any]]:
     """Return the chain after a retraining, and its entry of ``history_``."""
+    usable = np.ones(len(sample.codes), dtype=bool)
+    if options.from_data:
+        usable = may_be_left_out(sample.codes, sample.fit_params.get("groups"))
+        sample = sample._replace(rows=sample.rows[usable[sample.rows]])
+        if not len(sample.rows):
+            raise ValueError(f"new_rows are the only rows of their classes: {FEW_ROWS}")
     rows = sample.rows
     if not options.from_data:
         rows = rows[spread_rows(rows)]
@@ -101,13 +109,13 @@ def retrain(
     drifted = False
     if options.from_data:
         labels = sample.classes[sample.codes]
-        every = np.arange(len(labels)) if options.memory == "auto" else rows
+        every = np.flatnonzero(usable) if options.memory == "auto" else rows
         new = cross_fitted(
             base, sample.X, labels, every, n_classes, options.band_unit, sample.fit_params
         )
         if options.memory == "auto":
-            drifted = _is_drifted(new, sample, options)
-            new = take_score(new, rows)
+            drifted = _is_drifted(new, sample, every, options)
+            new = take_score(new, np.searchsorted(every, rows))
     else:
         new = model_score(model, points, None, n_classes, options.band_unit)
     if found.scores[-1].kind != new.kind:
@@ -177,15 +185,16 @@ def _setting(
     return setting._replace(band=band), entry
 
 
-def _is_drifted(new: ModelScore, sample: NewSample, options: Options) -> bool:
+def _is_drifted(
+    new: ModelScore, sample: NewSample, every: NDArray[np.intp], options: Options
+) -> bool:
     """Tell whether new rows are predicted worse than the others; groups are not independent."""
-    is_new = np.zeros(len(sample.codes), dtype=bool)
-    is_new[sample.rows] = True
+    is_new = np.isin(every, sample.rows)
     if is_new.all() or sample.fit_params.get("groups") is not None:
         return False
     assert new.score is not None
     plain = evidence_of(new.score, options.threshold).argmax(axis=1)
-    return got_worse(plain != sample.codes, is_new)
+    return got_worse(plain != sample.codes[every], is_new)
 
 
 def was_alarmed(history: Sequence[dict[str, Any]]) -> bool:
