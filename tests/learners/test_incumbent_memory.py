@@ -23,6 +23,7 @@ from replearn.exceptions import NotCertifiedWarning
 from replearn.learners.incumbent_fit import _folds, cross_fitted, interleaved_folds
 from replearn.learners.incumbent_memory import (
     DRIFTED,
+    HELD_BACK,
     MIN_DIFFERENT_ROWS,
     WINDOW_ALARM_RATE,
     Evidence,
@@ -98,6 +99,21 @@ def test_after_a_change_it_is_as_good_as_plain_retraining(change):
     if change == "concept":
         assert model.history_[-1]["alarm"].startswith("reset")
         assert model.chain_.recent == ()
+
+
+def test_a_budget_holds_after_a_change():
+    """Nothing is worth remembering, but the user has said how much may change."""
+    incumbent = run([world(0), world(1)])[-1]
+    X, y = world(2, turned=0.9)
+    model = IncumbentClassifier(base(), incumbent, max_changes=0.05).fit(X, y)
+    entry = model.history_[-1]
+    assert entry["alarm"] == HELD_BACK
+    assert entry["memory"] == 0.0
+    assert entry["changed"] <= 0.05
+    assert len(model.chain_.recent) == 2
+    free = IncumbentClassifier(base(), incumbent, max_changes=1.0).fit(X, y)
+    assert free.history_[-1]["alarm"].startswith("reset")
+    assert free.chain_.recent == ()
 
 
 def test_a_slow_change_is_followed():

@@ -44,6 +44,7 @@ N_GROUPS = 20
 """Groups of rows that are left out in turn to estimate the standard error of a metric."""
 
 RESET = "reset: every memory loses against plain retraining"
+HELD_BACK = "every memory loses against plain retraining, but the budget limits what changes"
 DRIFTED = "reset: new rows are predicted worse than the other rows of the sample"
 
 Metric = Callable[..., float]

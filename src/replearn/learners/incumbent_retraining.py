@@ -31,6 +31,7 @@ from replearn.learners.incumbent_fit import (
 )
 from replearn.learners.incumbent_memory import (
     DRIFTED,
+    HELD_BACK,
     RESET,
     Metric,
     choose_setting,
@@ -182,6 +183,8 @@ def _setting(
     band, n_changes = budget_band(moves, options.budget, len(codes), setting.band)
     spent = {name: value for name, value in options.budget._asdict().items() if value is not None}
     entry |= {"budget": spent, "changes_limit": share_limit(n_changes, len(codes))}
+    if entry.get("alarm") in (RESET, DRIFTED) and band > 0.0:
+        entry["alarm"] = HELD_BACK
     return setting._replace(band=band), entry
 
 
