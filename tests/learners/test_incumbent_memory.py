@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import binom
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.naive_bayes import GaussianNB
@@ -387,6 +388,16 @@ def test_samples_that_are_too_small_are_named():
         _folds(y, np.zeros(60))
     with pytest.raises(ValueError, match="left out together"):
         cross_fitted(base(), X, y, np.arange(60), 2, "score", {"groups": y})
+
+
+def test_a_fit_warns_once():
+    short = LogisticRegression(max_iter=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        old = IncumbentClassifier(short).fit(*world(0))
+    with pytest.warns(ConvergenceWarning) as said:
+        IncumbentClassifier(short, old).fit(*world(1))
+    assert len(said) == 1
 
 
 def test_labels_alone_cannot_be_retrained():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from datetime import UTC, datetime
 from typing import Any
 
@@ -153,7 +154,9 @@ def _fit_fold(base: Any, X: Any, y: NDArray[Any], params: dict[str, Any], n_clas
             f"a fold has none: {FEW_ROWS}"
         )
     try:
-        return clone(base).fit(X, y, **params)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit on the whole sample warns
+            return clone(base).fit(X, y, **params)
     except ValueError as error:
         raise ValueError(
             f"{type(base).__name__} cannot be fitted on a part of the sample ({len(y)} rows): "
