@@ -14,6 +14,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from replearn import (
     IncumbentClassifier,
@@ -365,6 +366,25 @@ def test_groups_stay_together_when_rows_are_left_out(n_groups):
         assert new.history_[-1]["counted_on"] == "cross-fitted rows"
 
 
+def test_groups_need_no_estimator_that_takes_them():
+    """Ten rows of each patient with the same label: a tree that knows the patient knows it."""
+    rng = np.random.default_rng(0)
+
+    def patients():
+        X = np.repeat(rng.normal(size=(200, 4)), 10, axis=0)
+        y = np.repeat((X[::10, 0] + rng.logistic(size=200) > 0).astype(int), 10)
+        return X, y, np.repeat(np.arange(200), 10)
+
+    tree = DecisionTreeClassifier(min_samples_leaf=5, random_state=0)
+    X, y, _ = patients()
+    old = IncumbentClassifier(tree).fit(X, y)
+    X, y, groups = patients()
+    apart = IncumbentClassifier(tree, old).fit(X, y)
+    together = IncumbentClassifier(tree, old).fit(X, y, groups=groups)
+    assert apart.history_[-1]["alarm"] is not None  # as if the old model had become useless
+    assert together.history_[-1]["alarm"] is None
+
+
 def test_samples_that_are_too_small_are_named():
     X, y = world(0, 60)
     old = IncumbentClassifier(base()).fit(X, y)
@@ -387,7 +407,7 @@ def test_samples_that_are_too_small_are_named():
     with pytest.raises(ValueError, match="of one group"):
         _folds(y, np.zeros(60))
     with pytest.raises(ValueError, match="left out together"):
-        cross_fitted(base(), X, y, np.arange(60), 2, "score", {"groups": y})
+        cross_fitted(base(), X, y, np.arange(60), 2, "score", {}, y)
 
 
 def test_a_fit_warns_once():

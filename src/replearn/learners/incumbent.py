@@ -45,6 +45,7 @@ from replearn.learners.incumbent_fit import (
     chain_of,
     check_incumbent,
     held_out_rows,
+    takes_groups,
 )
 from replearn.learners.incumbent_memory import error_costs
 from replearn.learners.incumbent_retraining import (
@@ -242,6 +243,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         y: ArrayLike,
         *,
         new_rows: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         context: RunContext | None = None,
         **fit_params: Any,
     ):
@@ -256,11 +258,15 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         new_rows : array-like of bool of shape (n,), default=None
             Rows that no model of the chain has been trained on, where samples overlap (a rolling
             window): memory, band and budgets are decided on these. None: all rows are new.
+        groups : array-like of shape (n,), default=None
+            Rows that belong together, such as those of one patient: they are left out together
+            when memory, band and budgets are decided. An estimator whose ``fit`` takes groups gets
+            them, too.
         context : RunContext, default=None
             How to run, for estimators whose ``fit`` takes it: a store of finished blocks, a time
             limit. It does not change the result.
         **fit_params
-            Arguments of the estimator's ``fit``: ``groups``, ``sample_weight``.
+            Arguments of the estimator's ``fit``, such as ``sample_weight``.
 
         Returns
         -------
@@ -280,6 +286,8 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
                 names = getattr(self, "feature_names_in_", None)
                 check_incumbent(self.incumbent, X, classes, names)
             rows = held_out_rows(new_rows, len(codes))
+            if groups is not None and takes_groups(base):
+                fit_params["groups"] = groups
             self.estimator_ = fit_in_context(clone(base), X, y, context, **fit_params)
             self.classes_ = self.estimator_.classes_
             options = self._options(previous)
@@ -288,7 +296,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
                 self.chain_ = Chain(first)
                 entry = first_entry(len(codes), options.shown_threshold)
             else:
-                sample = NewSample(X, codes, classes, rows, fit_params)
+                sample = NewSample(X, codes, classes, rows, fit_params, groups)
                 self.chain_, entry = retrain(previous, self.estimator_, base, sample, options)
             self._record(entry)
             if hasattr(self.estimator_, "certificate_"):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from replearn.learners.incumbent_chain import (
     MAX_MEMORY,
@@ -123,13 +123,14 @@ def cross_fitted(
     n_classes: int,
     band_unit: str,
     fit_params: dict[str, Any],
+    groups: Any = None,
 ) -> ModelScore:
     """Return scores of the new estimator at some rows, each by a model that has not seen it."""
     n = len(y)
     values: Any = None
     scale: Any = None
     kind = ""
-    for train, test in _folds(y, fit_params.get("groups")):
+    for train, test in _folds(y, groups):
         wanted = test[np.isin(test, rows)]
         if not len(wanted):
             continue
@@ -162,6 +163,12 @@ def _fit_fold(base: Any, X: Any, y: NDArray[Any], params: dict[str, Any], n_clas
             f"{type(base).__name__} cannot be fitted on a part of the sample ({len(y)} rows): "
             f"{error} Where that is for want of rows: {FEW_ROWS}"
         ) from error
+
+
+def takes_groups(base: Any) -> bool:
+    """Tell whether ``fit`` of an estimator, or of the one inside it, has the argument groups."""
+    inner = getattr(base, "estimator", None)
+    return any(has_fit_parameter(one, "groups") for one in (base, inner) if hasattr(one, "fit"))
 
 
 def _folds(y: NDArray[Any], groups: Any) -> Any:

@@ -59,6 +59,7 @@ class NewSample(NamedTuple):
     classes: NDArray[Any]
     rows: NDArray[np.intp]  # on which memory and band are decided
     fit_params: dict[str, Any]
+    groups: Any = None  # rows that belong together
 
 
 class Options(NamedTuple):
@@ -96,7 +97,7 @@ def retrain(
     """Return the chain after a retraining, and its entry of ``history_``."""
     usable = np.ones(len(sample.codes), dtype=bool)
     if options.from_data:
-        usable = may_be_left_out(sample.codes, sample.fit_params.get("groups"))
+        usable = may_be_left_out(sample.codes, sample.groups)
         sample = sample._replace(rows=sample.rows[usable[sample.rows]])
         if not len(sample.rows):
             raise ValueError(f"new_rows are the only rows of their classes: {FEW_ROWS}")
@@ -112,7 +113,14 @@ def retrain(
         labels = sample.classes[sample.codes]
         every = np.flatnonzero(usable) if options.memory == "auto" else rows
         new = cross_fitted(
-            base, sample.X, labels, every, n_classes, options.band_unit, sample.fit_params
+            base,
+            sample.X,
+            labels,
+            every,
+            n_classes,
+            options.band_unit,
+            sample.fit_params,
+            sample.groups,
         )
         if options.memory == "auto":
             drifted = _is_drifted(new, sample, every, options)
@@ -193,7 +201,7 @@ def _is_drifted(
 ) -> bool:
     """Tell whether new rows are predicted worse than the others; groups are not independent."""
     is_new = np.isin(every, sample.rows)
-    if is_new.all() or sample.fit_params.get("groups") is not None:
+    if is_new.all() or sample.groups is not None:
         return False
     assert new.score is not None
     plain = evidence_of(new.score, options.threshold).argmax(axis=1)
