@@ -22,10 +22,17 @@ from pathlib import Path
 import numpy as np
 from _cells import add_report_arguments, markdown_table, write_report
 from _data import add_data_arguments, load, parse
-from _incumbent_scores import CHANGE, DRIFTS, FRESH, MONTHS, PEERS, ROLLING, Fits, compute
+from _incumbent_scores import CHANGE, DRIFTS, FRESH, MONTHS, PEERS, ROLLING, WINDOW, Fits, compute
 from scipy.stats import t as student
 
-from replearn.learners.incumbent_memory import choose_setting, got_worse, settings_to_try
+from replearn.learners.incumbent_memory import (
+    DRIFTED,
+    WAITING,
+    choose_setting,
+    error_costs,
+    got_worse,
+    settings_to_try,
+)
 from replearn.learners.incumbent_rule import Replay, Setting, replay
 
 FIXED = {
@@ -38,10 +45,12 @@ FIXED = {
 }
 ALL = "mean of all, band .05"
 AUTO = "memory auto"
-MAX_LOSS = 0.0
 PLAIN = "plain retraining"
 DEFAULT = AUTO
 HALF = "memory .5, band .1"
+LOW = 0.2
+"""A decision threshold other than 0.5."""
+
 MAX_FLIPS = 0.15
 MAX_LAST_LOSS = 0.5
 MAX_FIRST_LOSS = 1.0
@@ -49,41 +58,47 @@ MAX_FIRST_LOSS = 1.0
 the default, in the month after a change."""
 
 
-def settings_of(name):
+def settings_of(name, threshold=0.5):
     """Return memory and band of each retraining after the first."""
     if name == ALL:
-        return [Setting(min(k / (k + 1.0), 0.8), 0.05, 0.5) for k in range(1, MONTHS)]
-    return [Setting(*FIXED[name], 0.5)] * (MONTHS - 1)
+        return [Setting(min(k / (k + 1.0), 0.8), 0.05, threshold) for k in range(1, MONTHS)]
+    memory, band = FIXED[name]
+    return [Setting(memory, 2.0 * threshold * band, threshold)] * (MONTHS - 1)
 
 
-def after(scores, settings):
+def after(scores, settings, threshold=0.5):
     """Replay a chain at points for which every model has a score."""
     start = scores[0].astype(float)
-    codes = (start > 0.5).astype(np.intp)
+    codes = (start > threshold).astype(np.intp)
     if not settings:
         age = np.zeros(len(codes), dtype=np.intp)
         return Replay(start, np.zeros((len(codes), 2)), codes, codes, age)
     return replay(start, codes, list(scores[1:].astype(float)), settings)
 
 
-def auto_settings(cell, band=0.1, max_loss=MAX_LOSS):
+def auto_settings(cell, threshold=0.5):
     """Choose memory and band month by month on cross-fitted rows, as memory="auto" does."""
     settings = []
     cautious = False
     first = 0  # the chain starts again after a reset
+    waits_until = 0  # the window has rows from before a change
     for month in range(1, MONTHS):
         known = cell["labels"][month] >= 0
-        remembered = after(cell["seen"][month, first:month, known].T, settings[first:])
+        remembered = after(cell["seen"][month, first:month, known].T, settings[first:], threshold)
         choice = choose_setting(
             remembered,
             cell["cross"][month, known].astype(float),
             cell["labels"][month, known].astype(np.intp),
-            settings_to_try(band, 0.5),
-            max_loss=max_loss,
+            settings_to_try(0.2 * threshold, threshold),
+            max_loss=0.0,
+            costs=error_costs(2, threshold),
             cautious=cautious,
         )
-        if "window" in cell and is_drifted(cell, month, int(known.sum())):
-            choice = choice.forgotten()
+        if "window" in cell and month < waits_until:
+            choice = choice.forgotten(WAITING)
+        elif "window" in cell and is_drifted(cell, month, int(known.sum()), threshold):
+            choice = choice.forgotten(DRIFTED)
+            waits_until = month + WINDOW - 1
         settings.append(choice.setting)
         cautious = choice.rejected > 0
         if choice.is_reset:
@@ -91,36 +106,36 @@ def auto_settings(cell, band=0.1, max_loss=MAX_LOSS):
     return settings
 
 
-def is_drifted(cell, month, n_new):
+def is_drifted(cell, month, n_new, threshold):
     """Compare the new rows of a window with the others, as memory="auto" does."""
-    wrong = (cell["window"][month] > 0.5) != cell["window_labels"][month]
+    wrong = (cell["window"][month] > threshold) != cell["window_labels"][month]
     return got_worse(wrong, np.arange(len(wrong)) >= len(wrong) - n_new)
 
 
-def predictions(cell, settings):
+def predictions(cell, settings, threshold=0.5):
     """Return predictions of every month on the test rows as they are, or as they become."""
+
+    def in_month(scores, month):
+        return after(scores[: month + 1], settings[:month], threshold).prediction
+
     variants = cell["test"]
-    return np.array(
-        [
-            [after(scores[: month + 1], settings[:month]).prediction for month in range(MONTHS)]
-            for scores in variants
-        ]
-    )
+    return np.array([[in_month(scores, month) for month in range(MONTHS)] for scores in variants])
 
 
-def plain(scores):
-    return (scores > 0.5).astype(np.intp)
+def plain(scores, threshold=0.5):
+    return (scores > threshold).astype(np.intp)
 
 
-def measure(found, cell):
-    """Measure predictions of shape (variants, months, rows)."""
+def measure(found, cell, threshold=0.5):
+    """Measure predictions (variants, months, rows); errors cost what the threshold says."""
     variant = [int(len(found) > 1 and month >= CHANGE) for month in range(MONTHS)]
     now = np.array([found[variant[month], month] for month in range(MONTHS)])
     before = np.array([found[variant[month], month - 1] for month in range(1, MONTHS)])
     y = cell["y_test"]
     right = now == y
     weights = cell["weights"]
-    accuracy = (right * weights).sum(axis=1) / weights.sum(axis=1)
+    costs = error_costs(2, threshold)[y.astype(np.intp)]
+    accuracy = (right * costs * weights).sum(axis=1) / weights.sum(axis=1)
     changed = now[1:] != before
     worse = changed & (before == y[1:])
     return {
@@ -153,6 +168,15 @@ def evaluate(cell):
     for name in PEERS:
         if name in cell:
             found[name] = measure(plain(cell[name][np.newaxis]), cell)
+    return found
+
+
+def evaluate_low(cell):
+    """Return the measures of two contenders at a low decision threshold, from the same scores."""
+    found = {PLAIN: measure(plain(cell["test"], LOW), cell, LOW)}
+    for name in (HALF, AUTO):
+        settings = auto_settings(cell, LOW) if name == AUTO else settings_of(name, LOW)
+        found[name] = measure(predictions(cell, settings, LOW), cell, LOW)
     return found
 
 
@@ -263,10 +287,13 @@ def report(results):
     """Return the tables."""
     fixed = ["band .1", "memory .5", HALF, "memory .7, band .05", ALL, AUTO]
     every = [*FIXED, ALL, AUTO, *PEERS]
+    low = [{"where": cell["where"], "chains": cell["low"]} for cell in results]
     parts = [
         "Fresh samples without drift:\n\n" + one_table(results, FRESH, [*fixed, *PEERS]),
         "Rolling windows without drift:\n\n" + one_table(results, ROLLING, fixed),
         "Means over files and models / the worst of them:\n\n" + drift_table(results, every),
+        f"The same at a decision threshold of {LOW}, bands of {0.2 * LOW:.2f}; accuracy with the "
+        "costs of errors that this threshold implies:\n\n" + drift_table(low, [HALF, AUTO]),
         "Missed targets (chains):\n\n" + lost_targets(results),
     ]
     return "\n\n".join(parts)
@@ -318,8 +345,10 @@ def main():
         ready = [path for path in paths if path.exists()]
         if not ready:
             continue
-        chains = [evaluate(dict(np.load(path))) for path in ready]
-        results.append({"where": where, "chains": chains})
+        scores = [dict(np.load(path)) for path in ready]
+        chains = [evaluate(one) for one in scores]
+        low = [evaluate_low(one) for one in scores]
+        results.append({"where": where, "chains": chains, "low": low})
     write_report(options, results, report(results))
     if options.figure:
         draw(results, options.figure)

@@ -119,6 +119,12 @@ INCUMBENT = [
         f"{MEMORY}::test_new_rows_that_do_not_fit_are_an_alarm",
     ),
     _m(
+        "incumbent: half of a window is remembered",
+        "replearn.learners.incumbent_retraining._cross_fitted",
+        change("options.since_drift + 1 < N", "False"),
+        f"{MEMORY}::test_a_window_waits_until_a_change_has_passed",
+    ),
+    _m(
         "incumbent: folds of neighbouring rows",
         "replearn.learners.incumbent_fit.interleaved_folds",
         change("A % n_folds", "A * n_folds // max(1, len(rows))"),

@@ -27,6 +27,7 @@ from replearn.learners.incumbent_memory import (
     DRIFTED,
     HELD_BACK,
     MIN_DIFFERENT_ROWS,
+    WAITING,
     WINDOW_ALARM_RATE,
     Evidence,
     Loss,
@@ -282,12 +283,30 @@ def test_new_rows_that_do_not_fit_are_an_alarm(turned):
         assert model.history_[-1]["alarm"] == DRIFTED
         assert model.chain_.recent == ()
         later = IncumbentClassifier(base(), model, memory="auto").fit(X, y, new_rows=is_new)
-        assert later.history_[-1]["alarm"] == DRIFTED
+        assert later.history_[-1]["alarm"] == WAITING
+        half = np.arange(len(y)) >= len(y) // 2  # a window of two samples: all is new by now
+        passed = IncumbentClassifier(base(), model).fit(X, y, new_rows=half)
+        assert passed.history_[-1]["alarm"] != WAITING
     else:
         assert model.history_[-1]["alarm"] is None
     repeated = IncumbentClassifier(base(), run([world(0), world(1)])[-1], memory="auto")
     repeated.fit(X, y)  # all rows are new: there is nothing to compare them with
     assert repeated.history_[-1]["alarm"] != DRIFTED
+
+
+def test_a_window_waits_until_a_change_has_passed():
+    """Windows of four months that move by one: forgotten for three of them after a change."""
+    months = [world(seed, 600, turned=0.9 * (seed >= 5)) for seed in range(12)]
+    is_new = np.arange(2400) >= 1800
+    model = None
+    for last in range(3, 12):
+        window = months[last - 3 : last + 1]
+        X, y = (np.concatenate(part) for part in zip(*window, strict=True))
+        model = IncumbentClassifier(base(), model).fit(X, y, new_rows=is_new)
+    alarms = [entry.get("alarm") for entry in model.history_]
+    assert alarms[:5] == [None, None, DRIFTED, WAITING, WAITING]
+    assert alarms[-2:] == [None, None]
+    assert not set(alarms[5:]) & {DRIFTED, WAITING}
 
 
 def test_new_rows_that_fit_are_no_alarm():

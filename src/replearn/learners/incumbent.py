@@ -54,6 +54,7 @@ from replearn.learners.incumbent_retraining import (
     changes_between,
     first_entry,
     retrain,
+    since_drift,
     was_alarmed,
 )
 from replearn.learners.incumbent_rule import Floats, Replay, margins
@@ -100,11 +101,11 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         weight. "auto": the longest memory and widest band (at most ``band``) whose predictions for
         rows of the new sample, cross-fitted with five folds, are not worse than those of plain
         retraining; nothing is remembered where all are, or where the ``new_rows`` of a window are
-        predicted worse than the others. The first fit costs nothing more, each retraining five
-        more fits on four fifths of the sample. A number costs none of them, and keeps the
-        certificate of an estimator that has one; but after a sudden change of the world it loses
-        many points of accuracy for a month or more. 0 if the estimator has neither
-        ``predict_proba`` nor ``margin``.
+        predicted worse than the others, until the window has moved past that change. The first fit
+        costs nothing more, each retraining five more fits on four fifths of the sample. A number
+        costs none of them, and keeps the certificate of an estimator that has one; but after a
+        sudden change of the world it loses many points of accuracy for a month or more. 0 if the
+        estimator has neither ``predict_proba`` nor ``margin``.
     band : float, default=None
         How far the score must be beyond the decision threshold to change a prediction: in
         probability, or in units of ``margin`` where the estimator has one, as
@@ -353,6 +354,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
             self.scoring,
             error_costs(len(self.classes_), self._error_threshold(threshold)),
             was_alarmed(history),
+            since_drift(history),
         )
 
     def _band_in_force(self, threshold: float) -> float:

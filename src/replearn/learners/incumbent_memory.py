@@ -46,6 +46,7 @@ N_GROUPS = 20
 RESET = "reset: every memory loses against plain retraining"
 HELD_BACK = "every memory loses against plain retraining, but the budget limits what changes"
 DRIFTED = "reset: new rows are predicted worse than the other rows of the sample"
+WAITING = "reset: the sample still has rows from before the change"
 
 Metric = Callable[..., float]
 
@@ -90,17 +91,17 @@ class Choice(NamedTuple):
     loss: Loss  # metric of plain retraining minus that of the setting
     rejected: int  # settings that were more stable and lost too much
     longest: Evidence  # of the first setting
-    is_drifted: bool = False  # new rows do not fit to the others
+    reason: str | None = None  # why nothing is remembered, if not because all settings lose
 
     @property
     def is_reset(self) -> bool:
         """Tell whether nothing is remembered."""
         return self.setting.memory == 0.0 and self.setting.band == 0.0
 
-    def forgotten(self) -> Choice:
-        """Return the choice to remember nothing because new rows do not fit to the others."""
+    def forgotten(self, reason: str) -> Choice:
+        """Return the choice to remember nothing, for a reason that is none of the losses."""
         nothing = self.setting._replace(memory=0.0, band=0.0)
-        return Choice(nothing, Loss(0.0, 0.0), max(self.rejected, 1), self.longest, True)
+        return Choice(nothing, Loss(0.0, 0.0), max(self.rejected, 1), self.longest, reason)
 
 
 def decide(remembered: Replay, new: Floats, setting: Setting, scale: Floats | float = 1.0) -> Codes:

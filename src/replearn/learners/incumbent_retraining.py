@@ -33,6 +33,7 @@ from replearn.learners.incumbent_memory import (
     DRIFTED,
     HELD_BACK,
     RESET,
+    WAITING,
     Metric,
     choose_setting,
     decide,
@@ -74,6 +75,7 @@ class Options(NamedTuple):
     metric: Metric | None
     costs: Floats | None = None  # of an error at a row of each class
     cautious: bool = False  # the last retraining has given up the longest memory
+    since_drift: int | None = None  # retrainings since new rows of a window did not fit
 
     @property
     def from_data(self) -> bool:
@@ -107,29 +109,14 @@ def retrain(
     points = take_rows(sample.X, rows)
     found = chain_scores(previous, points, None, sample.classes, options.band_unit)
     remembered = replay_scores(previous, found)
-    n_classes = len(sample.classes)
-    drifted = False
+    reason = None
     if options.from_data:
-        labels = sample.classes[sample.codes]
-        every = np.flatnonzero(usable) if options.memory == "auto" else rows
-        new = cross_fitted(
-            base,
-            sample.X,
-            labels,
-            every,
-            n_classes,
-            options.band_unit,
-            sample.fit_params,
-            sample.groups,
-        )
-        if options.memory == "auto":
-            drifted = _is_drifted(new, sample, every, options)
-            new = take_score(new, np.searchsorted(every, rows))
+        new, reason = _cross_fitted(base, sample, usable, options)
     else:
-        new = model_score(model, points, None, n_classes, options.band_unit)
+        new = model_score(model, points, None, len(sample.classes), options.band_unit)
     if found.scores[-1].kind != new.kind:
         remembered = remembered._replace(score=None)
-    setting, entry = _setting(previous, remembered, new, sample, options, drifted=drifted)
+    setting, entry = _setting(previous, remembered, new, sample, options, reason)
     assert new.score is not None
     prediction = decide(remembered, new.score, setting, new.scale)
     extended = previous.extended(Retraining(model, *setting))
@@ -148,14 +135,37 @@ def retrain(
     }
 
 
+def _cross_fitted(
+    base: Any, sample: NewSample, usable: NDArray[np.bool_], options: Options
+) -> tuple[ModelScore, str | None]:
+    """Return scores of models that have not seen the rows, and why nothing is to be remembered."""
+    is_auto = options.memory == "auto"
+    every = np.flatnonzero(usable) if is_auto else sample.rows
+    found = cross_fitted(
+        base,
+        sample.X,
+        sample.classes[sample.codes],
+        every,
+        len(sample.classes),
+        options.band_unit,
+        sample.fit_params,
+        sample.groups,
+    )
+    reason = None
+    if is_auto:
+        n_samples = len(sample.codes) / len(sample.rows)  # months that a window has
+        is_waiting = options.since_drift is not None and options.since_drift + 1 < n_samples
+        reason = WAITING if is_waiting else _drift(found, sample, every, options)
+    return take_score(found, np.searchsorted(every, sample.rows)), reason
+
+
 def _setting(
     previous: Chain,
     remembered: Replay,
     new: ModelScore,
     sample: NewSample,
     options: Options,
-    *,
-    drifted: bool,
+    reason: str | None,
 ) -> tuple[Setting, dict[str, Any]]:
     """Return memory, band and threshold: as given, or decided on the rows of the sample."""
     assert new.score is not None
@@ -175,7 +185,7 @@ def _setting(
             scale=new.scale,
             cautious=options.cautious,
         )
-        choice = choice.forgotten() if drifted else choice
+        choice = choice if reason is None else choice.forgotten(reason)
         setting = choice.setting
         entry |= {
             "loss": choice.loss.value,
@@ -191,21 +201,21 @@ def _setting(
     band, n_changes = budget_band(moves, options.budget, len(codes), setting.band)
     spent = {name: value for name, value in options.budget._asdict().items() if value is not None}
     entry |= {"budget": spent, "changes_limit": share_limit(n_changes, len(codes))}
-    if entry.get("alarm") in (RESET, DRIFTED) and band > 0.0:
+    if entry.get("alarm") in (RESET, DRIFTED, WAITING) and band > 0.0:
         entry["alarm"] = HELD_BACK
     return setting._replace(band=band), entry
 
 
-def _is_drifted(
+def _drift(
     new: ModelScore, sample: NewSample, every: NDArray[np.intp], options: Options
-) -> bool:
-    """Tell whether new rows are predicted worse than the others; groups are not independent."""
+) -> str | None:
+    """Say that new rows are predicted worse than the others; groups are not independent."""
     is_new = np.isin(every, sample.rows)
     if is_new.all() or sample.groups is not None:
-        return False
+        return None
     assert new.score is not None
     plain = evidence_of(new.score, options.threshold).argmax(axis=1)
-    return got_worse(plain != sample.codes[every], is_new)
+    return DRIFTED if got_worse(plain != sample.codes[every], is_new) else None
 
 
 def was_alarmed(history: Sequence[dict[str, Any]]) -> bool:
@@ -213,10 +223,24 @@ def was_alarmed(history: Sequence[dict[str, Any]]) -> bool:
     return bool(history) and history[-1].get("alarm") is not None
 
 
+def since_drift(history: Sequence[dict[str, Any]]) -> int | None:
+    """Return how many retrainings ago new rows of a window did not fit; None: never.
+
+    >>> since_drift([{"alarm": DRIFTED}, {"alarm": None}]), since_drift([{}])
+    (2, None)
+    """
+    found = [step for step, entry in enumerate(reversed(history), start=1) if _is_drift(entry)]
+    return found[0] if found else None
+
+
+def _is_drift(entry: dict[str, Any]) -> bool:
+    return entry.get("alarm") == DRIFTED
+
+
 def _alarm(choice: Any) -> str | None:
     """Say that what is remembered does worse than retraining, if it does."""
     if choice.is_reset:
-        return DRIFTED if choice.is_drifted else RESET
+        return choice.reason or RESET
     return "memory shortened" if choice.rejected else None
 
 
