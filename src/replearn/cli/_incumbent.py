@@ -32,12 +32,12 @@ class IncumbentOptions(CommandOptions):
 
     incumbent: str | None = option(
         "model file in use: its predictions stay unless the new evidence is clear (five more fits, "
-        "none with --memory 0.5)",
+        "none with --memory 0.5 and no budget)",
         "FILE",
     )
     memory: str | None = option(
         "with --incumbent: weight of the remembered score, 0 to 0.8, all or auto (default: auto, "
-        "five more fits on the new rows decide how much is remembered; 0.5 costs none, and keeps "
+        "five more fits on the new rows decide how much is remembered; 0.5 costs none without a budget, and keeps "
         "the certificate of --learner certified and score)",
         "M",
     )
