@@ -37,8 +37,8 @@ class IncumbentOptions(CommandOptions):
     )
     memory: str | None = option(
         "with --incumbent: weight of the remembered score, 0 to 0.8, all or auto (default: auto, "
-        "five more fits on the new rows decide how much is remembered; 0.5 costs none without a budget, and keeps "
-        "the certificate of --learner certified and score)",
+        "five more fits on the new rows decide how much is remembered; 0.5 costs none without a "
+        "budget, and keeps the certificate of --learner certified and score)",
         "M",
     )
     band: float | None = number(
