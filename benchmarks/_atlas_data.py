@@ -21,7 +21,7 @@ MODEL_TITLES = {
 }
 REMEDY_TITLES = {
     "bagging": "bagging (5 models)",
-    "incumbent": "IncumbentClassifier",
+    "incumbent": "IncumbentClassifier(memory=0.5)",
     "score": "ScoreReplicableClassifier",
     "replicable": "PointwiseReplicableClassifier",
 }

@@ -261,7 +261,7 @@ def cost() -> None:
         _print_cost(f"whole models, {name}", whole, rows, codes, spent)
     for name, (base, rows) in short.items():
         model = PointwiseReplicableClassifier(base, **few, shared_key="k")
-        retrained = IncumbentClassifier(model, clone(model).fit(rows, y[:5000]))
+        retrained = IncumbentClassifier(model, clone(model).fit(rows, y[:5000]), memory=0.5)
         _print_cost(f"incumbent, {name}", retrained, rows, y[:5000], spent)
 
 

@@ -22,10 +22,17 @@ from pathlib import Path
 import numpy as np
 from _cells import add_report_arguments, markdown_table, write_report
 from _data import add_data_arguments, load, parse
-from _incumbent_scores import CHANGE, DRIFTS, FRESH, MONTHS, PEERS, ROLLING, Fits, compute
+from _incumbent_scores import CHANGE, DRIFTS, FRESH, MONTHS, PEERS, ROLLING, WINDOW, Fits, compute
 from scipy.stats import t as student
 
-from replearn.learners.incumbent_memory import choose_setting, got_worse, ladder
+from replearn.learners.incumbent_memory import (
+    DRIFTED,
+    WAITING,
+    choose_setting,
+    error_costs,
+    got_worse,
+    settings_to_try,
+)
 from replearn.learners.incumbent_rule import Replay, Setting, replay
 
 FIXED = {
@@ -38,90 +45,97 @@ FIXED = {
 }
 ALL = "mean of all, band .05"
 AUTO = "memory auto"
-MAX_LOSS = 0.0
 PLAIN = "plain retraining"
-DEFAULT = "memory .5, band .1"
+DEFAULT = AUTO
+HALF = "memory .5, band .1"
+LOW = 0.2
+"""A decision threshold other than 0.5."""
+
 MAX_FLIPS = 0.15
 MAX_LAST_LOSS = 0.5
-"""Targets: flips relative to plain retraining without drift, points lost by the last model."""
+MAX_FIRST_LOSS = 1.0
+"""Targets: flips relative to plain retraining without drift, points lost by the last model and, by
+the default, in the month after a change."""
 
 
-def settings_of(name):
+def settings_of(name, threshold=0.5):
     """Return memory and band of each retraining after the first."""
     if name == ALL:
-        return [Setting(min(k / (k + 1.0), 0.8), 0.05, 0.5) for k in range(1, MONTHS)]
-    return [Setting(*FIXED[name], 0.5)] * (MONTHS - 1)
+        return [Setting(min(k / (k + 1.0), 0.8), 0.05, threshold) for k in range(1, MONTHS)]
+    memory, band = FIXED[name]
+    return [Setting(memory, 2.0 * threshold * band, threshold)] * (MONTHS - 1)
 
 
-def after(scores, settings):
+def after(scores, settings, threshold=0.5):
     """Replay a chain at points for which every model has a score."""
     start = scores[0].astype(float)
-    codes = (start > 0.5).astype(np.intp)
+    codes = (start > threshold).astype(np.intp)
     if not settings:
         age = np.zeros(len(codes), dtype=np.intp)
         return Replay(start, np.zeros((len(codes), 2)), codes, codes, age)
     return replay(start, codes, list(scores[1:].astype(float)), settings)
 
 
-def auto_settings(cell, band=0.1, max_loss=MAX_LOSS):
+def auto_settings(cell, threshold=0.5):
     """Choose memory and band month by month on cross-fitted rows, as memory="auto" does."""
     settings = []
-    losses = []
     cautious = False
     first = 0  # the chain starts again after a reset
+    waits_until = 0  # the window has rows from before a change
     for month in range(1, MONTHS):
         known = cell["labels"][month] >= 0
-        remembered = after(cell["seen"][month, first:month, known].T, settings[first:])
+        remembered = after(cell["seen"][month, first:month, known].T, settings[first:], threshold)
         choice = choose_setting(
             remembered,
             cell["cross"][month, known].astype(float),
             cell["labels"][month, known].astype(np.intp),
-            ladder(band, 0.5),
-            max_loss=max_loss,
-            earlier=losses,
+            settings_to_try(0.2 * threshold, threshold),
+            max_loss=0.0,
+            costs=error_costs(2, threshold),
             cautious=cautious,
         )
-        if "window" in cell and is_drifted(cell, month, int(known.sum())):
-            choice = choice.forgotten()
+        if "window" in cell and month < waits_until:
+            choice = choice.forgotten(WAITING)
+        elif "window" in cell and is_drifted(cell, month, int(known.sum()), threshold):
+            choice = choice.forgotten(DRIFTED)
+            waits_until = month + WINDOW - 1
         settings.append(choice.setting)
-        losses.append(choice.longest)
         cautious = choice.rejected > 0
         if choice.is_reset:
             first = month
-            losses = []
     return settings
 
 
-def is_drifted(cell, month, n_new):
+def is_drifted(cell, month, n_new, threshold):
     """Compare the new rows of a window with the others, as memory="auto" does."""
-    wrong = (cell["window"][month] > 0.5) != cell["window_labels"][month]
+    wrong = (cell["window"][month] > threshold) != cell["window_labels"][month]
     return got_worse(wrong, np.arange(len(wrong)) >= len(wrong) - n_new)
 
 
-def predictions(cell, settings):
+def predictions(cell, settings, threshold=0.5):
     """Return predictions of every month on the test rows as they are, or as they become."""
+
+    def in_month(scores, month):
+        return after(scores[: month + 1], settings[:month], threshold).prediction
+
     variants = cell["test"]
-    return np.array(
-        [
-            [after(scores[: month + 1], settings[:month]).prediction for month in range(MONTHS)]
-            for scores in variants
-        ]
-    )
+    return np.array([[in_month(scores, month) for month in range(MONTHS)] for scores in variants])
 
 
-def plain(scores):
-    return (scores > 0.5).astype(np.intp)
+def plain(scores, threshold=0.5):
+    return (scores > threshold).astype(np.intp)
 
 
-def measure(found, cell):
-    """Measure predictions of shape (variants, months, rows)."""
+def measure(found, cell, threshold=0.5):
+    """Measure predictions (variants, months, rows); errors cost what the threshold says."""
     variant = [int(len(found) > 1 and month >= CHANGE) for month in range(MONTHS)]
     now = np.array([found[variant[month], month] for month in range(MONTHS)])
     before = np.array([found[variant[month], month - 1] for month in range(1, MONTHS)])
     y = cell["y_test"]
     right = now == y
     weights = cell["weights"]
-    accuracy = (right * weights).sum(axis=1) / weights.sum(axis=1)
+    costs = error_costs(2, threshold)[y.astype(np.intp)]
+    accuracy = (right * costs * weights).sum(axis=1) / weights.sum(axis=1)
     changed = now[1:] != before
     worse = changed & (before == y[1:])
     return {
@@ -154,6 +168,15 @@ def evaluate(cell):
     for name in PEERS:
         if name in cell:
             found[name] = measure(plain(cell[name][np.newaxis]), cell)
+    return found
+
+
+def evaluate_low(cell):
+    """Return the measures of two contenders at a low decision threshold, from the same scores."""
+    found = {PLAIN: measure(plain(cell["test"], LOW), cell, LOW)}
+    for name in (HALF, AUTO):
+        settings = auto_settings(cell, LOW) if name == AUTO else settings_of(name, LOW)
+        found[name] = measure(predictions(cell, settings, LOW), cell, LOW)
     return found
 
 
@@ -237,7 +260,7 @@ def lost_targets(results):
     lines = []
     for cell in results:
         drift = cell["where"].split(", ")[3]
-        for name in (DEFAULT, AUTO):
+        for name in (DEFAULT, HALF):
             found = compared(cell, name)
             reasons = []
             if drift == "none" and found["flips"][0] > MAX_FLIPS:
@@ -246,7 +269,7 @@ def lost_targets(results):
                 reasons.append(f"accuracy {with_limits(found['accuracy'])}")
             if drift != "none" and found["last"][0] < -MAX_LAST_LOSS:
                 reasons.append(f"last model {with_limits(found['last'])}")
-            if drift != "none" and name == AUTO and found["first after"][0] < -1:
+            if drift != "none" and name == DEFAULT and found["first after"][0] < -MAX_FIRST_LOSS:
                 reasons.append(f"month after {with_limits(found['first after'])}")
             if reasons:
                 where = f"{cell['where']} ({found['chains']})"
@@ -262,12 +285,15 @@ def with_limits(value, sign="+"):
 
 def report(results):
     """Return the tables."""
-    fixed = ["band .1", "memory .5", DEFAULT, "memory .7, band .05", ALL, AUTO]
+    fixed = ["band .1", "memory .5", HALF, "memory .7, band .05", ALL, AUTO]
     every = [*FIXED, ALL, AUTO, *PEERS]
+    low = [{"where": cell["where"], "chains": cell["low"]} for cell in results]
     parts = [
         "Fresh samples without drift:\n\n" + one_table(results, FRESH, [*fixed, *PEERS]),
         "Rolling windows without drift:\n\n" + one_table(results, ROLLING, fixed),
         "Means over files and models / the worst of them:\n\n" + drift_table(results, every),
+        f"The same at a decision threshold of {LOW}, bands of {0.2 * LOW:.2f}; accuracy with the "
+        "costs of errors that this threshold implies:\n\n" + drift_table(low, [HALF, AUTO]),
         "Missed targets (chains):\n\n" + lost_targets(results),
     ]
     return "\n\n".join(parts)
@@ -279,7 +305,7 @@ def draw(results, path):
 
     cells = [cell for cell in results if cell["where"].endswith(f"{FRESH}, none")]
     fig, ax = plt.subplots(figsize=(6.4, 4))
-    for name in [PLAIN, *PEERS, "band .1", "memory .5", DEFAULT, AUTO]:
+    for name in [PLAIN, *PEERS, "band .1", "memory .5", HALF, AUTO]:
         found = [one for one in (compared(cell, name) for cell in cells) if one is not None]
         flips = [one["flips"][0] for one in found]
         gains = [one["accuracy"][0] for one in found]
@@ -319,8 +345,10 @@ def main():
         ready = [path for path in paths if path.exists()]
         if not ready:
             continue
-        chains = [evaluate(dict(np.load(path))) for path in ready]
-        results.append({"where": where, "chains": chains})
+        scores = [dict(np.load(path)) for path in ready]
+        chains = [evaluate(one) for one in scores]
+        low = [evaluate_low(one) for one in scores]
+        results.append({"where": where, "chains": chains, "low": low})
     write_report(options, results, report(results))
     if options.figure:
         draw(results, options.figure)

@@ -28,6 +28,7 @@ settings = {
     "plain retraining": {"memory": 0.0, "band": 0.0},
     "band 0.1": {"memory": 0.0, "band": 0.1},
     "memory 0.5, band 0.1": {"memory": 0.5, "band": 0.1},
+    "memory auto": {},  # the default: five more fits decide how much is remembered
 }
 predictions = {}
 for name, options in settings.items():

@@ -83,16 +83,28 @@ INCUMBENT = [
         f"{MEMORY}::test_limits_cover_the_loss",
     ),
     _m(
-        "incumbent: losses are not pooled",
+        "incumbent: few rows show as much as many",
         "replearn.learners.incumbent_memory.shows_loss",
-        change("pooled(counted)", "counted[-1]"),
-        f"{MEMORY}::test_a_small_loss_that_lasts_is_seen",
+        change("N < MIN_DIFFERENT_ROWS", "False"),
+        f"{MEMORY}::test_few_rows_must_show_more",
     ),
     _m(
         "incumbent: expected losses are not looked at",
         "replearn.learners.incumbent_memory.choose_setting",
         condition("M is None and R.score is not None", "False"),
         f"{MEMORY}::test_expected_losses_of_several_classes",
+    ),
+    _m(
+        "incumbent: all errors cost the same at every threshold",
+        "replearn.learners.incumbent_memory.error_costs",
+        change("np.array([2.0 * T, 2.0 * (1.0 - T)])", "np.ones(2)"),
+        f"{MEMORY}::test_a_change_is_seen_at_a_low_threshold",
+    ),
+    _m(
+        "incumbent: a certificate is lost without a word",
+        "replearn.learners.IncumbentClassifier._warn_if_lost",
+        condition('C.verdict == "not certified"', "True"),
+        f"{MEMORY}::test_a_certificate_is_not_lost_without_a_warning",
     ),
     _m(
         "incumbent: after an alarm a loss must be shown again",
@@ -103,8 +115,14 @@ INCUMBENT = [
     _m(
         "incumbent: new rows that do not fit are no alarm",
         "replearn.learners.incumbent_memory.got_worse",
-        change("C < WORSE", "False"),
+        change("C < WINDOW_ALARM_RATE", "False"),
         f"{MEMORY}::test_new_rows_that_do_not_fit_are_an_alarm",
+    ),
+    _m(
+        "incumbent: half of a window is remembered",
+        "replearn.learners.incumbent_retraining._cross_fitted",
+        change("options.since_drift + 1 < N", "False"),
+        f"{MEMORY}::test_a_window_waits_until_a_change_has_passed",
     ),
     _m(
         "incumbent: folds of neighbouring rows",
@@ -116,7 +134,7 @@ INCUMBENT = [
         "incumbent: what the sample decides is certified",
         "replearn.learners.IncumbentClassifier._certify",
         condition("O.from_data", "False"),
-        f"{MEMORY}::test_nothing_is_certified_where_the_sample_decides",
+        f"{MEMORY}::test_a_certificate_is_not_lost_without_a_warning",
     ),
     _m(
         "incumbent: the memory is not on the certificate",

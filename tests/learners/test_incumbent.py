@@ -98,7 +98,7 @@ def test_another_threshold_and_scores_without_probabilities():
     kept = np.abs(score) <= 0.2
     assert (lines.predict(NEW)[kept] == old.predict(NEW)[kept]).all()
     assert not hasattr(lines, "predict_proba")
-    with pytest.raises(ValueError, match=r"memory=0.5 requires an estimator with predict_proba"):
+    with pytest.raises(ValueError, match=r"memory='auto' requires an estimator with predict_proba"):
         fitted(1, old, LinearSVC())
 
 
@@ -139,7 +139,8 @@ def test_several_classes():
     A, b = make_classification(3000, n_informative=5, n_classes=3, random_state=0)
     names = np.array(["a", "b", "c"])[b]
     old = IncumbentClassifier(GaussianNB()).fit(A[:1000], names[:1000])
-    new = IncumbentClassifier(GaussianNB(), old, band=0.1).fit(A[1000:2000], names[1000:2000])
+    new = IncumbentClassifier(GaussianNB(), old, memory=0.5, band=0.1)
+    new.fit(A[1000:2000], names[1000:2000])
     chances = new.predict_proba(A[2000:])
     both = [one.estimator_.predict_proba(A[2000:]) for one in (old, new)]
     np.testing.assert_allclose(chances, np.mean(both, axis=0), atol=1e-15)
@@ -188,7 +189,7 @@ def test_labs_that_share_key_and_incumbent_keep_the_certificate():
     for pair in range(3):
         rows = rng.permutation(3000)
         a, b = (
-            IncumbentClassifier(certified(), old, band=0.1).fit(X[part], Y[part])
+            IncumbentClassifier(certified(), old, memory=0.5, band=0.1).fit(X[part], Y[part])
             for part in (rows[:1000], rows[1000:2000])
         )
         flips += int((a.predict(probes) != b.predict(probes)).sum())
@@ -203,14 +204,14 @@ def test_labs_that_share_key_and_incumbent_keep_the_certificate():
 
 def test_other_incumbents_and_bands_are_not_comparable():
     olds = [fitted(0), fitted(1, fitted(0)), fitted(1), fitted(0, estimator=GaussianNB())]
-    one = fitted(2, olds[0], certified(), band=0.05).certificate_
-    same = IncumbentClassifier(certified(), olds[0], band=0.05).fit(X[1000:2000], Y[1000:2000])
+    one = fitted(2, olds[0], certified(), memory=0.5, band=0.05).certificate_
+    same = fitted(1, olds[0], certified(), memory=0.5, band=0.05)
     assert one.comparable(same.certificate_)
     for old in olds[1:]:
-        other = one.comparable(fitted(2, old, certified(), band=0.05).certificate_)
+        other = one.comparable(fitted(2, old, certified(), memory=0.5, band=0.05).certificate_)
         assert other.comparable == "no"
         assert "the runs differ in incumbent: " in str(other)
-    wide = fitted(2, olds[0], certified(), band=0.6).certificate_
+    wide = fitted(2, olds[0], certified(), memory=0.5, band=0.6).certificate_
     assert "band of the incumbent: 0.05 here, 0.6 there" in str(one.comparable(wide))
     short = fitted(2, olds[0], certified(), memory=0.1, band=0.05).certificate_
     assert "memory of the incumbent: 0.5 here, 0.1 there" in str(one.comparable(short))
@@ -225,14 +226,14 @@ def test_other_incumbents_and_bands_are_not_comparable():
 def test_units_of_the_band_are_compared():
     base = ScoreReplicableClassifier(GaussianNB(), shared_key="k")
     old = fitted(0, estimator=base)
-    errors = fitted(1, old, base, band=0.1, band_unit="standard_error").certificate_
-    scores = fitted(1, old, base, band=0.1).certificate_
+    errors = fitted(1, old, base, memory=0.5, band=0.1, band_unit="standard_error").certificate_
+    scores = fitted(1, old, base, memory=0.5, band=0.1).certificate_
     assert "unit of the incumbent" in str(errors.comparable(scores))
 
 
 def test_the_certificate_says_what_an_incumbent_leaves_of_the_promise():
     plain = fitted(2, None, certified()).certificate_
-    kept = fitted(2, fitted(0), certified()).certificate_
+    kept = fitted(2, fitted(0), certified(), memory=0.5).certificate_
     kept.check()
     assert kept.rho == plain.rho
     codes = {item.code for item in kept.assumptions} - {item.code for item in plain.assumptions}
@@ -254,7 +255,7 @@ def test_a_model_that_cannot_be_bound_leaves_it_unknown():
 
     remote = Remote()
     one, two = (
-        IncumbentClassifier(certified(), remote).fit(X[:1000], Y[:1000]).certificate_
+        IncumbentClassifier(certified(), remote, memory=0.5).fit(X[:1000], Y[:1000]).certificate_
         for _ in range(2)
     )
     assert one.comparable(two).comparable == "unknown"
@@ -286,7 +287,8 @@ def test_a_model_file_has_the_fingerprint_of_the_model(base, tmp_path):
 
 def test_model_files_keep_the_chain(tmp_path):
     first = fitted(0, estimator=certified())
-    chain = fitted(2, fitted(1, first, certified()), certified())
+    second = fitted(1, first, certified(), memory=0.5)
+    chain = fitted(2, second, certified(), memory=0.5)
     save(chain, tmp_path / "m.replearn")
     again = load(tmp_path / "m.replearn", shared_key="k")
     assert again.n_retrainings_ == 2

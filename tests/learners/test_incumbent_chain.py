@@ -147,7 +147,7 @@ def test_the_longest_memory_forgets_what_is_dropped():
 
 def test_a_pipeline_of_scikit_learn_may_be_the_start():
     old = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[:1000], Y[:1000])
-    new = IncumbentClassifier(incumbent=old).fit(X[1000:2000], Y[1000:2000])
+    new = IncumbentClassifier(incumbent=old, memory=0.5).fit(X[1000:2000], Y[1000:2000])
     score = (old.predict_proba(NEW) + new.estimator_.predict_proba(NEW)) / 2
     np.testing.assert_allclose(new.predict_proba(NEW), score, atol=1e-15)
     inside = np.abs(score[:, 1] - 0.5) <= 0.1

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from replearn.learners.incumbent_expected import MIN_ROWS, expected_losses
+from replearn.learners.incumbent_memory import error_costs
 
 N = 4000
 
@@ -27,6 +28,7 @@ def losses(old, new, codes, kept, *, weights=None, band=0.1, threshold=0.5):
         threshold=threshold,
         band=band,
         weights=weights,
+        costs=error_costs(2, threshold),
         groups=np.arange(len(codes)) % 20,
     )
 
@@ -45,6 +47,19 @@ def test_it_is_the_loss_by_the_true_probabilities(shift):
         assert np.abs(left_out[:, 0] - values[0]).max() < 0.006
     assert abs(np.mean(errors)) < 0.005
     assert np.std(errors) < 0.006
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.6])
+def test_errors_cost_what_the_threshold_says(threshold):
+    """At threshold t a change to 1 gains 2 (eta - t): nothing at the threshold itself."""
+    errors = []
+    for seed in range(12):
+        old, new, codes, eta = rows(seed)
+        plain = (new > threshold).astype(np.intp)
+        kept = (old > threshold).astype(np.intp)
+        value = losses(old, new, codes, [kept], threshold=threshold)[0][0]
+        errors.append(value - (2 * (eta - threshold) * (plain - kept)).mean())
+    assert abs(np.mean(errors)) < 0.005
 
 
 def test_weights_count_rows_several_times():

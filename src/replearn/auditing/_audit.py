@@ -132,6 +132,7 @@ def audit(  # noqa: PLR0913
           partitions than by default: the guarantee is the same, real flips are more frequent;
         - "replicable-full": the same with all partitions, as ``fit`` trains it;
         - "score-loose": as "score", at twice rho;
+        - "incumbent-fixed": as "incumbent" with ``memory=0.5``: two fits per pair instead of seven;
         - "representative": the one of five models on resamples that is nearest to their mean.
 
         None: the first five; with a grid, the first. For one regressor, among "baseline",

@@ -302,13 +302,24 @@ def _score_loose(base: Any, setting: Setting) -> Contender:
 
 def _incumbent(base: Any, _: Setting) -> Contender:
     """The model in use is kept where the new one is not sure."""
-    ours = IncumbentClassifier(base)
     remark = (
-        "Its second training keeps the predictions of the first where the mean of the old and the "
-        "new probability is near the decision threshold (0.1 at a threshold of 0.5, less at "
-        "others). Wrong predictions are kept as well."
+        "Its second training remembers the first one's probabilities, as long as five more fits "
+        f"show no loss by it, {_KEEPS}"
     )
-    return Contender(INCUMBENT, ours, remark)
+    return Contender(INCUMBENT, IncumbentClassifier(base), remark)
+
+
+def _fixed_incumbent(base: Any, _: Setting) -> Contender:
+    """The same without the fits that decide how much is remembered."""
+    remark = f"Its second training takes the mean of both probabilities, {_KEEPS}"
+    ours = IncumbentClassifier(base, memory=0.5)
+    return Contender(f"{INCUMBENT}, memory 0.5", ours, remark)
+
+
+_KEEPS = (
+    "and keeps its predictions where the mean of old and new is near the decision threshold (0.1 "
+    "at a threshold of 0.5, less at others). Wrong predictions are kept as well."
+)
 
 
 def _incumbent_regressor(base: Any, setting: Setting) -> Contender:
@@ -342,6 +353,7 @@ KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
     "replicable": _affordable,
     "replicable-full": _full,
     "score-loose": _score_loose,
+    "incumbent-fixed": _fixed_incumbent,
     "representative": lambda base, _: Contender(REPRESENTATIVE, RepresentativeClassifier(base)),
 }
 """All contenders that can be made from one classifier, by the name that chooses them."""

@@ -31,10 +31,14 @@ class IncumbentOptions(CommandOptions):
     """Options of a fit that keeps predictions of the model in use."""
 
     incumbent: str | None = option(
-        "model file in use: its predictions stay unless the new evidence is clear", "FILE"
+        "model file in use: its predictions stay unless the new evidence is clear (five more fits, "
+        "none with --memory 0.5 and no budget)",
+        "FILE",
     )
     memory: str | None = option(
-        "with --incumbent: weight of the remembered score, 0 to 0.8, all or auto (default: 0.5)",
+        "with --incumbent: weight of the remembered score, 0 to 0.8, all or auto (default: auto, "
+        "five more fits on the new rows decide how much is remembered; 0.5 costs none without a "
+        "budget, and keeps the certificate of --learner certified and score)",
         "M",
     )
     band: float | None = number(

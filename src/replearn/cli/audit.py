@@ -45,7 +45,7 @@ from replearn.tables import Table, is_large_file
 
 CONTENDERS = (
     *("baseline", "bagging", "score", "incumbent", "replicable"),
-    *("replicable-full", "score-loose", "representative"),
+    *("replicable-full", "score-loose", "incumbent-fixed", "representative"),
 )
 """As in `replearn.auditing.KINDS`, which the help text does not wait for."""
 

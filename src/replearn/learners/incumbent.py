@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding import bind_fitted
 from replearn.compat import HasMethods, Interval, StrOptions
-from replearn.exceptions import UsefulnessWarning, warn_user
+from replearn.exceptions import NotCertifiedWarning, UsefulnessWarning, warn_user
 from replearn.execution import RunContext, fit_in_context
 from replearn.guarantees import Certificate
 from replearn.learners.decision_threshold import (
@@ -32,6 +32,7 @@ from replearn.learners.incumbent_chain import (
     DECISION,
     MARGIN,
     MAX_MEMORY,
+    PROBABILITY,
     Chain,
     Retraining,
     chain_scores,
@@ -44,14 +45,16 @@ from replearn.learners.incumbent_fit import (
     chain_of,
     check_incumbent,
     held_out_rows,
+    takes_groups,
 )
+from replearn.learners.incumbent_memory import error_costs
 from replearn.learners.incumbent_retraining import (
     NewSample,
     Options,
     changes_between,
-    earlier_losses,
     first_entry,
     retrain,
+    since_drift,
     was_alarmed,
 )
 from replearn.learners.incumbent_rule import Floats, Replay, margins
@@ -93,13 +96,16 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         The estimator that is trained anew; ``LogisticRegression(max_iter=1000)`` if None.
     incumbent : fitted classifier, default=None
         The model in use. It is kept as it is, also by ``clone``. None for the first fit.
-    memory : float, "all" or "auto", default=0.5
+    memory : float, "all" or "auto", default="auto"
         Weight of the remembered score, from 0 to 0.8. "all": the mean of all models, up to that
         weight. "auto": the longest memory and widest band (at most ``band``) whose predictions for
         rows of the new sample, cross-fitted with five folds, are not worse than those of plain
         retraining; nothing is remembered where all are, or where the ``new_rows`` of a window are
-        predicted worse than the others. 0 if the estimator has neither
-        ``predict_proba`` nor ``margin``.
+        predicted worse than the others, until the window has moved past that change. The first fit
+        costs nothing more, each retraining five more fits on four fifths of the sample. A number
+        costs none of them, and keeps the certificate of an estimator that has one; but after a
+        sudden change of the world it loses many points of accuracy for a month or more. 0 if the
+        estimator has neither ``predict_proba`` nor ``margin``.
     band : float, default=None
         How far the score must be beyond the decision threshold to change a prediction: in
         probability, or in units of ``margin`` where the estimator has one, as
@@ -127,11 +133,13 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         two classes.
     max_loss : float, default=0.0
         With ``memory="auto"``: memory is shortened if it loses more accuracy (or ``scoring``) than
-        this against plain retraining, at 99 % confidence, and not at all after it was; ``history_``
-        has the upper limit of the loss.
+        this against plain retraining, at 99 % confidence; at the next retraining a loss that is
+        not shown is enough. ``history_`` has the upper limit of the loss.
     scoring : callable, default=None
         With ``memory="auto"``: metric on codes of labels, ``scoring(y_true, y_pred)``, larger is
-        better; it must take ``sample_weight`` if ``fit`` gets it. None: accuracy.
+        better; it must take ``sample_weight`` if ``fit`` gets it. None: accuracy, in which a row
+        of ``classes_[1]`` counts ``2 (1 - t)`` and another one ``2 t`` with decision threshold t:
+        as much as the threshold says that their errors cost, all the same at 0.5.
 
     Attributes
     ----------
@@ -147,8 +155,9 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         band: their fingerprint and values are on it, and `Certificate.comparable` compares them.
         What it says about two runs holds with an incumbent, too, for votes; for an estimate, as
         long as standard errors vary little across the band (see the theory page incumbent-band).
-        Nothing is certified where memory or band are decided from the sample. What it says about
-        accuracy is about the estimator alone.
+        Nothing is certified where memory or band are decided from the sample, by "auto" or a
+        budget: ``fit`` warns, ``memory=0.5`` without a budget keeps the certificate. What it says
+        about accuracy is about the estimator alone.
     n_retrainings_ : int
         Number of incumbents in the chain.
     classes_ : ndarray
@@ -204,7 +213,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         estimator=None,
         incumbent=None,
         *,
-        memory=0.5,
+        memory="auto",
         band=None,
         threshold=None,
         pos_label=None,
@@ -235,6 +244,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         y: ArrayLike,
         *,
         new_rows: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         context: RunContext | None = None,
         **fit_params: Any,
     ):
@@ -249,11 +259,15 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         new_rows : array-like of bool of shape (n,), default=None
             Rows that no model of the chain has been trained on, where samples overlap (a rolling
             window): memory, band and budgets are decided on these. None: all rows are new.
+        groups : array-like of shape (n,), default=None
+            Rows that belong together, such as those of one patient: they are left out together
+            when memory, band and budgets are decided. An estimator whose ``fit`` takes groups gets
+            them, too.
         context : RunContext, default=None
             How to run, for estimators whose ``fit`` takes it: a store of finished blocks, a time
             limit. It does not change the result.
         **fit_params
-            Arguments of the estimator's ``fit``: ``groups``, ``sample_weight``.
+            Arguments of the estimator's ``fit``, such as ``sample_weight``.
 
         Returns
         -------
@@ -273,6 +287,8 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
                 names = getattr(self, "feature_names_in_", None)
                 check_incumbent(self.incumbent, X, classes, names)
             rows = held_out_rows(new_rows, len(codes))
+            if groups is not None and takes_groups(base):
+                fit_params["groups"] = groups
             self.estimator_ = fit_in_context(clone(base), X, y, context, **fit_params)
             self.classes_ = self.estimator_.classes_
             options = self._options(previous)
@@ -281,7 +297,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
                 self.chain_ = Chain(first)
                 entry = first_entry(len(codes), options.shown_threshold)
             else:
-                sample = NewSample(X, codes, classes, rows, fit_params)
+                sample = NewSample(X, codes, classes, rows, fit_params, groups)
                 self.chain_, entry = retrain(previous, self.estimator_, base, sample, options)
             self._record(entry)
             if hasattr(self.estimator_, "certificate_"):
@@ -307,7 +323,13 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
                 f"threshold={self.threshold!r} is not supported with {name}, which has a threshold "
                 "of its own: give it there."
             )
-        has_scores = hasattr(base, MARGIN) or hasattr(base, "predict_proba")
+        has_scores = hasattr(base, MARGIN) or hasattr(base, PROBABILITY)
+        if not has_scores and not hasattr(base, DECISION):
+            raise ValueError(
+                f"{name} predicts labels only: an incumbent requires an estimator with "
+                "predict_proba, or with decision_function and memory=0. (The incumbent itself may "
+                "predict labels only.)"
+            )
         if self.memory != 0 and not has_scores and hasattr(base, DECISION):
             raise ValueError(
                 f"memory={self.memory!r} requires an estimator with predict_proba, which {name} "
@@ -330,13 +352,14 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
             self._budget(),
             float(self.max_loss),
             self.scoring,
-            earlier_losses(history),
+            error_costs(len(self.classes_), self._error_threshold(threshold)),
             was_alarmed(history),
+            since_drift(history),
         )
 
     def _band_in_force(self, threshold: float) -> float:
         """Return the band; one that no probability can leave on one side is warned about."""
-        is_probability = score_kind(self.estimator_) == "predict_proba" and len(self.classes_) == 2
+        is_probability = score_kind(self.estimator_) == PROBABILITY and len(self.classes_) == 2
         nearer = min(threshold, 1.0 - threshold) if is_probability else 0.5
         if self.band is None:
             return DEFAULT_BAND * 2.0 * nearer
@@ -358,7 +381,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
 
     def _threshold_in_force(self, previous: Chain | None) -> float:
         """Return the decision threshold: the parameter, the estimator's, or the incumbent's."""
-        if score_kind(self.estimator_) != "predict_proba" or len(self.classes_) != 2:
+        if score_kind(self.estimator_) != PROBABILITY or len(self.classes_) != 2:
             return 0.0
         fitted = fitted_threshold(self.estimator_)
         if fitted is None and isinstance(self.estimator_, _WITH_THRESHOLD):
@@ -368,11 +391,19 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
             )
         if fitted is None and previous is not None:
             newest = previous.newest
-            if newest.threshold is not None and score_kind(newest.model) == "predict_proba":
+            if newest.threshold is not None and score_kind(newest.model) == PROBABILITY:
                 return newest.threshold
             fitted = fitted_threshold(newest.model)
         # These classifiers predict classes_[1] from the threshold on, not only beyond it.
         return 0.5 if fitted is None else float(np.nextafter(fitted, 0.0))
+
+    def _error_threshold(self, threshold: float) -> float:
+        """Return the probability at which both errors cost the same: the decision threshold."""
+        if score_kind(self.estimator_) == PROBABILITY:
+            return threshold
+        blocks = getattr(self.estimator_, "block_thresholds_", None)  # of estimators that vote
+        known = fitted_threshold(self.estimator_) if blocks is None else float(np.mean(blocks))
+        return 0.5 if known is None else known
 
     def _certify(self, certificate: Certificate, options: Options) -> Certificate:
         """Issue the estimator's certificate again, for a run that keeps this incumbent."""
@@ -392,9 +423,23 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         failed = run.failed_conditions
         if options.from_data:
             failed = (*failed, CHOSEN_FROM_DATA)
+            self._warn_if_lost(certificate, newest)
         # theorem: incumbent-band (section 5: the bound on two runs stands for given settings)
         run = replace(run, incumbent=kept, unbound=unbound, failed_conditions=failed)
         return Certificate.issue(certificate.task, certificate.inputs, run)
+
+    def _warn_if_lost(self, certificate: Certificate, newest: Retraining) -> None:
+        """Warn that a certificate is lost because the sample decides on memory or band."""
+        if certificate.verdict == "not certified":
+            return
+        warn_user(
+            f"{type(self.estimator_).__name__} is {certificate.verdict}, this model is not: memory "
+            'and band are decided from this sample (memory="auto" or a budget), and another lab '
+            "may decide differently. Give memory=0.5 and no budget to keep the certificate, or let "
+            f"one lab decide and give all others its memory={newest.memory:g} and "
+            f"band={newest.band:g}.",
+            NotCertifiedWarning,
+        )
 
     def predict(self, X: Any, *, ids: Any = None) -> NDArray[Any]:
         """Predict class labels: the remembered ones, unless the evidence is clear.

@@ -35,9 +35,10 @@ def expected_losses(
     threshold: float,
     band: Floats | float,
     weights: Floats | None,
+    costs: Floats,
     groups: NDArray[np.intp],
 ) -> tuple[Floats, Floats]:
-    """Return the expected loss of accuracy of each setting, and its value without each group.
+    """Return the expected loss of each setting, and its value without each group.
 
     Parameters
     ----------
@@ -55,6 +56,8 @@ def expected_losses(
         The widest band, in units of the score.
     weights : ndarray or None
         One weight per row.
+    costs : ndarray of shape (n_classes,)
+        What an error costs at a row of each class.
     groups : ndarray of int
         Group of each row, from 0, for the jackknife.
 
@@ -73,7 +76,7 @@ def expected_losses(
         near = share * inside if inside.sum() >= MIN_ROWS else share
     whole = np.ones(len(codes), dtype=bool)
     parts = [whole, *(groups != number for number in range(int(groups.max()) + 1))]
-    found = np.array([_losses(columns, near, share, part, plain, kept) for part in parts])
+    found = np.array([_losses(columns, near, share, costs, part, plain, kept) for part in parts])
     return found[0], found[1:]
 
 
@@ -92,7 +95,13 @@ def _columns(remembered: Floats, new: Floats, codes: Codes) -> list[tuple[Floats
 
 
 def _losses(
-    columns: Any, near: Floats, share: Floats, part: Any, plain: Codes, kept: Any
+    columns: Any,
+    near: Floats,
+    share: Floats,
+    costs: Floats,
+    part: Any,
+    plain: Codes,
+    kept: Any,
 ) -> list[float]:
     """Return the expected loss of each setting on a part of the rows, estimated from this part."""
     fitted = []
@@ -103,10 +112,8 @@ def _losses(
         fitted.append(np.clip(rows @ weights, 0.0, 1.0))
     if len(fitted) == 1:
         fitted = [1.0 - fitted[0], fitted[0]]
-    probability = np.column_stack(fitted)
-    every = np.arange(len(probability))
-    now = probability[every, plain[part]]
+    worth = np.column_stack(fitted) * costs  # what a prediction of each class saves
+    every = np.arange(len(worth))
+    now = worth[every, plain[part]]
     total = float(share[part].sum())
-    return [
-        float((share[part] * (now - probability[every, one[part]])).sum() / total) for one in kept
-    ]
+    return [float((share[part] * (now - worth[every, one[part]])).sum() / total) for one in kept]

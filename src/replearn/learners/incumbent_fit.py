@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from replearn.learners.incumbent_chain import (
     MAX_MEMORY,
@@ -30,6 +31,13 @@ N_LABEL_ROWS = 256
 
 N_HISTORY_ROWS = 2000
 """Rows of the new sample on which changes are counted for ``history_``."""
+
+
+FEW_ROWS = (
+    'memory="auto" and budgets decide on rows that are left out of the training in turn; give '
+    "memory and band as numbers (memory=0.5), and no budget."
+)
+"""What to do where a sample is too small to leave rows out."""
 
 
 def check_incumbent(incumbent: Any, X: Any, classes: NDArray[Any], names: Any) -> None:
@@ -115,18 +123,19 @@ def cross_fitted(
     n_classes: int,
     band_unit: str,
     fit_params: dict[str, Any],
+    groups: Any = None,
 ) -> ModelScore:
     """Return scores of the new estimator at some rows, each by a model that has not seen it."""
     n = len(y)
     values: Any = None
     scale: Any = None
     kind = ""
-    for train, test in _folds(X, y, fit_params.get("groups")):
+    for train, test in _folds(y, groups):
         wanted = test[np.isin(test, rows)]
         if not len(wanted):
             continue
         params = {name: _rows_of(value, train, n) for name, value in fit_params.items()}
-        model = clone(base).fit(take_rows(X, train), y[train], **params)
+        model = _fit_fold(base, take_rows(X, train), y[train], params, n_classes)
         found = model_score(model, take_rows(X, wanted), None, n_classes, band_unit)
         kind = found.kind
         assert found.score is not None
@@ -138,18 +147,55 @@ def cross_fitted(
     return ModelScore(kind, values[rows], scale[rows])
 
 
-def _folds(X: Any, y: NDArray[Any], groups: Any) -> Any:
-    if groups is not None:
-        return GroupKFold(N_FOLDS).split(np.zeros(len(y)), y, groups)
-    smallest = int(np.unique(y, return_counts=True)[1].min())
-    if smallest < 2:
+def _fit_fold(base: Any, X: Any, y: NDArray[Any], params: dict[str, Any], n_classes: int) -> Any:
+    """Fit the estimator on all folds but one; errors say that the sample is too small for it."""
+    if len(np.unique(y)) < n_classes:
         raise ValueError(
-            'memory="auto" and budgets require at least two rows of each class, but one class of '
-            "y has a single row: give memory and band as numbers, and no budget."
+            "all rows of one class of y belong to a few groups that are left out together, so that "
+            f"a fold has none: {FEW_ROWS}"
         )
-    n_folds = min(N_FOLDS, smallest)
-    fold = interleaved_folds(y, n_folds)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit on the whole sample warns
+            return clone(base).fit(X, y, **params)
+    except ValueError as error:
+        raise ValueError(
+            f"{type(base).__name__} cannot be fitted on a part of the sample ({len(y)} rows): "
+            f"{error} Where that is for want of rows: {FEW_ROWS}"
+        ) from error
+
+
+def takes_groups(base: Any) -> bool:
+    """Tell whether ``fit`` of an estimator, or of the one inside it, has the argument groups."""
+    inner = getattr(base, "estimator", None)
+    return any(has_fit_parameter(one, "groups") for one in (base, inner) if hasattr(one, "fit"))
+
+
+def _folds(y: NDArray[Any], groups: Any) -> Any:
+    if groups is not None:
+        n_groups = len(np.unique(groups))
+        if n_groups < 2:
+            raise ValueError(f"all rows are of one group: {FEW_ROWS}")
+        return GroupKFold(min(N_FOLDS, n_groups)).split(np.zeros(len(y)), y, groups)
+    counts = np.unique(y, return_counts=True)[1]
+    n_folds = min(N_FOLDS, int(counts[counts > 1].min()))
+    fold = np.where(may_be_left_out(y, None), interleaved_folds(y, n_folds), -1)
     return [(np.flatnonzero(fold != n), np.flatnonzero(fold == n)) for n in range(n_folds)]
+
+
+def may_be_left_out(y: NDArray[Any], groups: Any) -> NDArray[np.bool_]:
+    """Tell which rows a fold may leave out: the only row of a class is always trained on.
+
+    >>> may_be_left_out(np.array(["a", "a", "b"]), None).tolist()
+    [True, True, False]
+    """
+    if groups is not None:
+        return np.ones(len(y), dtype=bool)
+    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    is_possible: NDArray[np.bool_] = counts[codes] > 1
+    if not is_possible.any():
+        raise ValueError(f"every class of y has a single row: {FEW_ROWS}")
+    return is_possible
 
 
 def interleaved_folds(y: NDArray[Any], n_folds: int) -> NDArray[np.intp]:
@@ -171,6 +217,17 @@ def _rows_of(value: Any, rows: NDArray[np.intp], n: int) -> Any:
     """Return the rows of an argument of ``fit`` that has one value per row."""
     is_per_row = hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n
     return take_rows(np.asarray(value), rows) if is_per_row else value
+
+
+def row_weights(fit_params: dict[str, Any]) -> NDArray[np.float64] | None:
+    """Return the weights of the rows; those of a pipeline carry the name of a step.
+
+    >>> row_weights({"ridge__sample_weight": [1, 2]}).tolist()
+    [1.0, 2.0]
+    """
+    names = [name for name in fit_params if name.split("__")[-1] == "sample_weight"]
+    given = [fit_params[name] for name in names if fit_params[name] is not None]
+    return np.asarray(given[0], dtype=np.float64) if given else None
 
 
 def spread_rows(rows: NDArray[np.intp]) -> NDArray[np.intp]:

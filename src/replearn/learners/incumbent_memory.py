@@ -9,6 +9,7 @@ memory that must not lose; before, it is the loss that must be shown.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,33 +20,33 @@ from scipy.stats import hypergeom
 from replearn.learners.incumbent_expected import expected_losses
 from replearn.learners.incumbent_rule import Codes, Floats, Replay, Setting, evidence_of, keep, mix
 
-CONFIDENCE = 0.95
+CONFIDENCE_IN_HISTORY = 0.95
 """Confidence of each limit of a loss in ``history_``."""
 
-SHOWN = 0.99
-"""Confidence at which the longest memory is given up."""
+CONFIDENCE_TO_FORGET = 0.99
+"""Confidence with which a loss must be shown for the longest memory to be given up."""
 
-SHOWN_BY_FEW = 0.999
-"""The same for losses that are counted on fewer than `FEW` rows: limits of few rows are rough."""
+CONFIDENCE_OF_FEW_ROWS = 0.999
+"""The same for a loss that is counted on few rows, whose limits are rough: it keeps windows with a
+few hundred new rows from being forgotten by chance."""
 
-FEW = 100
-"""Rows on which two rules differ from which on a count of them is not rough."""
+MIN_DIFFERENT_ROWS = 100
+"""Rows on which memory and plain retraining differ from which on they are not few."""
 
-WORSE = 0.001
-"""Chance of an alarm by the new rows of a window in which nothing has changed."""
+WINDOW_ALARM_RATE = 0.001
+"""How often the new rows of a window raise an alarm although nothing has changed."""
 
-LADDER = ((0.7, 1.0), (0.5, 1.0), (0.5, 0.5), (0.3, 0.5), (0.0, 0.5))
-"""Settings that are tried, the most stable first: memory, and the share of the band. The last
-resort is to remember nothing."""
+SETTINGS_TRIED = ((0.7, 1.0), (0.5, 1.0), (0.5, 0.5), (0.3, 0.5), (0.0, 0.5))
+"""Memories, and shares of the band, in the order in which they are tried: the most stable first.
+If all lose, nothing is remembered."""
 
 N_GROUPS = 20
 """Groups of rows that are left out in turn to estimate the standard error of a metric."""
 
-N_POOLED = 6
-"""Retrainings whose losses are pooled: a small one that lasts is not seen in a single month."""
-
 RESET = "reset: every memory loses against plain retraining"
+HELD_BACK = "every memory loses against plain retraining, but the budget limits what changes"
 DRIFTED = "reset: new rows are predicted worse than the other rows of the sample"
+WAITING = "reset: the sample still has rows from before the change"
 
 Metric = Callable[..., float]
 
@@ -63,7 +64,7 @@ class Loss(NamedTuple):
     @property
     def lower(self) -> float:
         """Return the lower limit for ``history_``."""
-        return self.limit(CONFIDENCE)
+        return self.limit(CONFIDENCE_IN_HISTORY)
 
     @property
     def upper(self) -> float:
@@ -90,17 +91,17 @@ class Choice(NamedTuple):
     loss: Loss  # metric of plain retraining minus that of the setting
     rejected: int  # settings that were more stable and lost too much
     longest: Evidence  # of the first setting
-    is_drifted: bool = False  # new rows do not fit to the others
+    reason: str | None = None  # why nothing is remembered, if not because all settings lose
 
     @property
     def is_reset(self) -> bool:
         """Tell whether nothing is remembered."""
         return self.setting.memory == 0.0 and self.setting.band == 0.0
 
-    def forgotten(self) -> Choice:
-        """Return the choice to remember nothing because new rows do not fit to the others."""
+    def forgotten(self, reason: str) -> Choice:
+        """Return the choice to remember nothing, for a reason that is none of the losses."""
         nothing = self.setting._replace(memory=0.0, band=0.0)
-        return Choice(nothing, Loss(0.0, 0.0), max(self.rejected, 1), self.longest, True)
+        return Choice(nothing, Loss(0.0, 0.0), max(self.rejected, 1), self.longest, reason)
 
 
 def decide(remembered: Replay, new: Floats, setting: Setting, scale: Floats | float = 1.0) -> Codes:
@@ -119,16 +120,16 @@ def choose_setting(
     max_loss: float,
     metric: Metric | None = None,
     weights: Floats | None = None,
+    costs: Floats | None = None,
     scale: Floats | float = 1.0,
-    earlier: Sequence[Evidence] = (),
     cautious: bool = False,
 ) -> Choice:
     """Return the first setting that does not lose against plain retraining.
 
-    The first setting is given up where a lower confidence limit of its loss, or of its mean loss
-    over the last retrainings, exceeds ``max_loss``. Then something has changed, and the others must
-    not lose more than ``max_loss`` at all; at the next retraining the first one neither. A loss
-    that so many rows cannot show is possible; its upper limit bounds it.
+    The first setting is given up where a lower confidence limit of its loss exceeds ``max_loss``.
+    Then something has changed, and the others must not lose more than ``max_loss`` at all; at the
+    next retraining the first one neither. A loss that so many rows cannot show is possible; its
+    upper limit bounds it.
 
     Parameters
     ----------
@@ -143,20 +144,24 @@ def choose_setting(
     max_loss : float
         Loss that is accepted.
     metric : callable, default=None
-        ``metric(y_true, y_pred, sample_weight=...)`` on codes, larger is better; None: accuracy.
+        ``metric(y_true, y_pred, sample_weight=...)`` on codes, larger is better; None: accuracy,
+        weighed by ``costs``.
     weights : ndarray, default=None
         One weight per row.
+    costs : ndarray of shape (n_classes,), default=None
+        What an error costs at a row of each class (`error_costs`); None: 1.
     scale : ndarray or float, default=1.0
         What one unit of the band is.
-    earlier : sequence of Evidence, default=()
-        Of the first setting at earlier retrainings, the latest last.
     cautious : bool, default=False
         Whether the last retraining has given up the first setting.
     """
     threshold = settings[0].threshold
-    plain = evidence_of(new, threshold).argmax(axis=1)
+    alone = evidence_of(new, threshold)
+    plain = alone.argmax(axis=1)
     kept = [decide(remembered, new, setting, scale) for setting in settings]
-    counted = [loss_against(codes, plain, one, metric or accuracy, weights) for one in kept]
+    costs = np.ones(alone.shape[1]) if costs is None else costs
+    measured = metric or partial(accuracy, costs=costs)
+    counted = [loss_against(codes, plain, one, measured, weights) for one in kept]
     evidence = [Evidence(loss) for loss in counted]
     if metric is None and remembered.score is not None:
         values, left_out = expected_losses(
@@ -168,14 +173,14 @@ def choose_setting(
             threshold=threshold,
             band=settings[0].band * scale,
             weights=weights,
+            costs=costs,
             groups=np.arange(len(codes)) % N_GROUPS,
         )
         expected = map(_jackknife, values, left_out.T)
         evidence = [Evidence(*both) for both in zip(counted, expected, strict=True)]
     longest = evidence[0]
     # theorem: incumbent-band (section 8: each limit holds by itself)
-    confidence = SHOWN if (kept[0] != plain).sum() >= FEW else SHOWN_BY_FEW
-    is_given_up = shows_loss([*earlier, longest], max_loss, confidence)
+    is_given_up = shows_loss(longest, max_loss, int((kept[0] != plain).sum()))
     if not is_given_up and not (cautious and longest.value > max_loss):
         return Choice(settings[0], longest.counted, 0, longest)
     for rejected, found in enumerate(evidence[1:], start=1):
@@ -185,16 +190,13 @@ def choose_setting(
     return Choice(nothing, Loss(0.0, 0.0), len(settings), longest)
 
 
-def shows_loss(latest: Sequence[Evidence], max_loss: float, confidence: float) -> bool:
-    """Tell whether a loss is shown at the last retraining, or on average over the latest.
-
-    ``confidence`` is that of counted losses; that of expected ones is `SHOWN`.
-    """
-    counted = [one.counted for one in latest]
-    expected = [one.expected for one in latest if one.expected is not None]
-    limits = [counted[-1].limit(confidence), pooled(counted).limit(confidence)]
-    if latest[-1].expected is not None:
-        limits += [expected[-1].limit(SHOWN), pooled(expected).limit(SHOWN)]
+def shows_loss(found: Evidence, max_loss: float, n_different: int) -> bool:
+    """Tell whether a loss is shown, by counting it on so many rows or by expectation."""
+    is_few = n_different < MIN_DIFFERENT_ROWS
+    confidence = CONFIDENCE_OF_FEW_ROWS if is_few else CONFIDENCE_TO_FORGET
+    limits = [found.counted.limit(confidence)]
+    if found.expected is not None:
+        limits.append(found.expected.limit(CONFIDENCE_TO_FORGET))
     return max(limits) > max_loss
 
 
@@ -211,23 +213,33 @@ def got_worse(wrong: NDArray[np.bool_], is_new: NDArray[np.bool_]) -> bool:
     n_wrong = int(wrong[is_new].sum())
     # theorem: incumbent-band (section 8: new rows of a window)
     chance = hypergeom.sf(n_wrong - 1, len(wrong), int(wrong.sum()), int(is_new.sum()))
-    return bool(chance < WORSE)
+    return bool(chance < WINDOW_ALARM_RATE)
 
 
-def pooled(losses: Sequence[Loss]) -> Loss:
-    """Return the mean of the latest losses.
+def error_costs(n_classes: int, threshold: float) -> Floats:
+    """Return what an error costs at a row of each class, if the decision threshold is right.
 
-    >>> pooled([Loss(0.01, 0.03), Loss(0.03, 0.04)])
-    Loss(value=0.02, error=0.025)
+    At the threshold both errors cost the same: whoever decides at 0.1 finds a missed positive nine
+    times as bad as a false one. At 0.5 all cost 1, and their mean is one minus the accuracy.
+
+    >>> error_costs(2, 0.1).tolist(), error_costs(3, 0.5).tolist()
+    ([0.2, 1.8], [1.0, 1.0, 1.0])
     """
-    latest = losses[-N_POOLED:]
-    error = np.sqrt(sum(loss.error**2 for loss in latest)) / len(latest)
-    return Loss(float(np.mean([loss.value for loss in latest])), float(error))
+    if n_classes != 2:
+        return np.ones(n_classes)
+    return np.array([2.0 * threshold, 2.0 * (1.0 - threshold)])
 
 
-def accuracy(codes: Codes, predicted: Codes, sample_weight: Floats | None = None) -> float:
-    """Return the share of right predictions, weighted."""
-    return float(np.average(codes == predicted, weights=sample_weight))
+def accuracy(
+    codes: Codes,
+    predicted: Codes,
+    sample_weight: Floats | None = None,
+    costs: Floats | None = None,
+) -> float:
+    """Return the share of right predictions, weighted; each counts as much as its error costs."""
+    right = (codes == predicted).astype(np.float64)
+    worth = right if costs is None else right * costs[codes]
+    return float(np.average(worth, weights=sample_weight))
 
 
 def loss_against(
@@ -262,10 +274,10 @@ def _loss(codes: Any, plain: Any, kept: Any, metric: Metric, weights: Any) -> fl
     return float(metric(codes, plain, **params) - metric(codes, kept, **params))
 
 
-def ladder(band: float, threshold: float) -> tuple[Setting, ...]:
+def settings_to_try(band: float, threshold: float) -> tuple[Setting, ...]:
     """Return the settings to try for a widest band.
 
-    >>> ladder(0.1, 0.5)[0]
+    >>> settings_to_try(0.1, 0.5)[0]
     Setting(memory=0.7, band=0.1, threshold=0.5)
     """
-    return tuple(Setting(memory, share * band, threshold) for memory, share in LADDER)
+    return tuple(Setting(memory, share * band, threshold) for memory, share in SETTINGS_TRIED)

@@ -51,7 +51,9 @@ class IncumbentRegressor(RegressorMixin, KeepsChain):
         The model in use. It is kept as it is, also by ``clone``. None for the first fit.
     memory : float or "all", default=0.5
         Weight of the remembered mean, from 0 to 0.8; "all": the mean of all models, up to that
-        weight.
+        weight. There is no "auto", the default of `IncumbentClassifier`: its rule compares labels
+        on the rows on which two rules decide differently, and nothing like it was measured for
+        numbers. After a sudden change, start a new chain (``incumbent=None``).
     band : float, default=0.0
         How far the mean must be from the old prediction to change it, in units of y.
 

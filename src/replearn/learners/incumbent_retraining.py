@@ -18,9 +18,12 @@ from replearn.learners.incumbent_chain import (
     replay_scores,
 )
 from replearn.learners.incumbent_fit import (
+    FEW_ROWS,
     count_dropped,
     cross_fitted,
+    may_be_left_out,
     memory_of,
+    row_weights,
     spread_rows,
     take_score,
     take_scores,
@@ -28,17 +31,24 @@ from replearn.learners.incumbent_fit import (
 )
 from replearn.learners.incumbent_memory import (
     DRIFTED,
-    N_POOLED,
+    HELD_BACK,
     RESET,
-    Evidence,
-    Loss,
+    WAITING,
     Metric,
     choose_setting,
     decide,
     got_worse,
-    ladder,
+    settings_to_try,
 )
-from replearn.learners.incumbent_rule import Codes, Replay, Setting, evidence_of, margins, mix
+from replearn.learners.incumbent_rule import (
+    Codes,
+    Floats,
+    Replay,
+    Setting,
+    evidence_of,
+    margins,
+    mix,
+)
 from replearn.tables import take_rows
 
 
@@ -50,6 +60,7 @@ class NewSample(NamedTuple):
     classes: NDArray[Any]
     rows: NDArray[np.intp]  # on which memory and band are decided
     fit_params: dict[str, Any]
+    groups: Any = None  # rows that belong together
 
 
 class Options(NamedTuple):
@@ -62,8 +73,9 @@ class Options(NamedTuple):
     budget: Budget
     max_loss: float
     metric: Metric | None
-    earlier: tuple[Evidence, ...] = ()  # of the longest memory at the last retrainings
+    costs: Floats | None = None  # of an error at a row of each class
     cautious: bool = False  # the last retraining has given up the longest memory
+    since_drift: int | None = None  # retrainings since new rows of a window did not fit
 
     @property
     def from_data(self) -> bool:
@@ -85,28 +97,26 @@ def retrain(
     previous: Chain, model: Any, base: Any, sample: NewSample, options: Options
 ) -> tuple[Chain, dict[str, Any]]:
     """Return the chain after a retraining, and its entry of ``history_``."""
+    usable = np.ones(len(sample.codes), dtype=bool)
+    if options.from_data:
+        usable = may_be_left_out(sample.codes, sample.groups)
+        sample = sample._replace(rows=sample.rows[usable[sample.rows]])
+        if not len(sample.rows):
+            raise ValueError(f"new_rows are the only rows of their classes: {FEW_ROWS}")
     rows = sample.rows
     if not options.from_data:
         rows = rows[spread_rows(rows)]
     points = take_rows(sample.X, rows)
     found = chain_scores(previous, points, None, sample.classes, options.band_unit)
     remembered = replay_scores(previous, found)
-    n_classes = len(sample.classes)
-    drifted = False
+    reason = None
     if options.from_data:
-        labels = sample.classes[sample.codes]
-        every = np.arange(len(labels)) if options.memory == "auto" else rows
-        new = cross_fitted(
-            base, sample.X, labels, every, n_classes, options.band_unit, sample.fit_params
-        )
-        if options.memory == "auto":
-            drifted = _is_drifted(new, sample, options)
-            new = take_score(new, rows)
+        new, reason = _cross_fitted(base, sample, usable, options)
     else:
-        new = model_score(model, points, None, n_classes, options.band_unit)
+        new = model_score(model, points, None, len(sample.classes), options.band_unit)
     if found.scores[-1].kind != new.kind:
         remembered = remembered._replace(score=None)
-    setting, entry = _setting(previous, remembered, new, sample, options, drifted=drifted)
+    setting, entry = _setting(previous, remembered, new, sample, options, reason)
     assert new.score is not None
     prediction = decide(remembered, new.score, setting, new.scale)
     extended = previous.extended(Retraining(model, *setting))
@@ -125,41 +135,61 @@ def retrain(
     }
 
 
+def _cross_fitted(
+    base: Any, sample: NewSample, usable: NDArray[np.bool_], options: Options
+) -> tuple[ModelScore, str | None]:
+    """Return scores of models that have not seen the rows, and why nothing is to be remembered."""
+    is_auto = options.memory == "auto"
+    every = np.flatnonzero(usable) if is_auto else sample.rows
+    found = cross_fitted(
+        base,
+        sample.X,
+        sample.classes[sample.codes],
+        every,
+        len(sample.classes),
+        options.band_unit,
+        sample.fit_params,
+        sample.groups,
+    )
+    reason = None
+    if is_auto:
+        n_samples = len(sample.codes) / len(sample.rows)  # months that a window has
+        is_waiting = options.since_drift is not None and options.since_drift + 1 < n_samples
+        reason = WAITING if is_waiting else _drift(found, sample, every, options)
+    return take_score(found, np.searchsorted(every, sample.rows)), reason
+
+
 def _setting(
     previous: Chain,
     remembered: Replay,
     new: ModelScore,
     sample: NewSample,
     options: Options,
-    *,
-    drifted: bool,
+    reason: str | None,
 ) -> tuple[Setting, dict[str, Any]]:
     """Return memory, band and threshold: as given, or decided on the rows of the sample."""
     assert new.score is not None
     entry: dict[str, Any] = {}
     codes = sample.codes[sample.rows]
     if options.memory == "auto":
-        weights = sample.fit_params.get("sample_weight")
+        weights = row_weights(sample.fit_params)
         choice = choose_setting(
             remembered,
             new.score,
             codes,
-            ladder(options.band, options.threshold),
+            settings_to_try(options.band, options.threshold),
             max_loss=options.max_loss,
             metric=options.metric,
-            weights=None if weights is None else np.asarray(weights, dtype=float)[sample.rows],
+            weights=None if weights is None else weights[sample.rows],
+            costs=options.costs,
             scale=new.scale,
-            earlier=options.earlier,
             cautious=options.cautious,
         )
-        choice = choice.forgotten() if drifted else choice
-        expected = choice.longest.expected
+        choice = choice if reason is None else choice.forgotten(reason)
         setting = choice.setting
         entry |= {
             "loss": choice.loss.value,
             "loss_limit": choice.loss.upper,
-            "longest_memory": choice.longest.counted._asdict(),
-            "expected_loss": None if expected is None else expected._asdict(),
             "alarm": _alarm(choice),
         }
     else:
@@ -171,34 +201,21 @@ def _setting(
     band, n_changes = budget_band(moves, options.budget, len(codes), setting.band)
     spent = {name: value for name, value in options.budget._asdict().items() if value is not None}
     entry |= {"budget": spent, "changes_limit": share_limit(n_changes, len(codes))}
+    if entry.get("alarm") in (RESET, DRIFTED, WAITING) and band > 0.0:
+        entry["alarm"] = HELD_BACK
     return setting._replace(band=band), entry
 
 
-def _is_drifted(new: ModelScore, sample: NewSample, options: Options) -> bool:
-    """Tell whether new rows are predicted worse than the others; groups are not independent."""
-    is_new = np.zeros(len(sample.codes), dtype=bool)
-    is_new[sample.rows] = True
-    if is_new.all() or sample.fit_params.get("groups") is not None:
-        return False
+def _drift(
+    new: ModelScore, sample: NewSample, every: NDArray[np.intp], options: Options
+) -> str | None:
+    """Say that new rows are predicted worse than the others; groups are not independent."""
+    is_new = np.isin(every, sample.rows)
+    if is_new.all() or sample.groups is not None:
+        return None
     assert new.score is not None
     plain = evidence_of(new.score, options.threshold).argmax(axis=1)
-    return got_worse(plain != sample.codes, is_new)
-
-
-def earlier_losses(history: Sequence[dict[str, Any]]) -> tuple[Evidence, ...]:
-    """Return the losses of the longest memory since the chain has started."""
-    losses: list[Evidence] = []
-    for entry in history:
-        if _is_reset(entry):
-            losses = []
-        elif "longest_memory" in entry:
-            expected = entry.get("expected_loss")
-            losses.append(
-                Evidence(
-                    Loss(**entry["longest_memory"]), None if expected is None else Loss(**expected)
-                )
-            )
-    return tuple(losses[-N_POOLED:])
+    return DRIFTED if got_worse(plain != sample.codes[every], is_new) else None
 
 
 def was_alarmed(history: Sequence[dict[str, Any]]) -> bool:
@@ -206,14 +223,24 @@ def was_alarmed(history: Sequence[dict[str, Any]]) -> bool:
     return bool(history) and history[-1].get("alarm") is not None
 
 
-def _is_reset(entry: dict[str, Any]) -> bool:
-    return str(entry.get("alarm")).startswith("reset")
+def since_drift(history: Sequence[dict[str, Any]]) -> int | None:
+    """Return how many retrainings ago new rows of a window did not fit; None: never.
+
+    >>> since_drift([{"alarm": DRIFTED}, {"alarm": None}]), since_drift([{}])
+    (2, None)
+    """
+    found = [step for step, entry in enumerate(reversed(history), start=1) if _is_drift(entry)]
+    return found[0] if found else None
+
+
+def _is_drift(entry: dict[str, Any]) -> bool:
+    return entry.get("alarm") == DRIFTED
 
 
 def _alarm(choice: Any) -> str | None:
     """Say that what is remembered does worse than retraining, if it does."""
     if choice.is_reset:
-        return DRIFTED if choice.is_drifted else RESET
+        return choice.reason or RESET
     return "memory shortened" if choice.rejected else None
 
 

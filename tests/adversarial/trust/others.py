@@ -236,7 +236,9 @@ class Incumbent(Claim):
         old = (rng.random(pairs) < above / max(below + above, 1e-300)).astype(np.int64)
         new = case.places[rng.choice(4, pairs, p=case.chances)]
         X = np.column_stack([new, old])
-        model = IncumbentClassifier(TableOfScores(), OldAnswers().fit(X), band=case.band)
+        model = IncumbentClassifier(
+            TableOfScores(), OldAnswers().fit(X), memory=0.5, band=case.band
+        )
         told = model.fit(np.array([[0.0, 0.0], [1.0, 1.0]]), [0, 1]).predict(X)
         return (told != old).sum()
 
