@@ -95,7 +95,7 @@ def test_leaves_are_found_inside_other_estimators(base, params):
     [
         LogisticRegression(),
         RandomForestClassifier(),
-        HistGradientBoostingClassifier(min_samples_leaf=10),
+        HistGradientBoostingClassifier(min_samples_leaf=10, max_bins=128),
         FrozenEstimator(BOOSTING),
         object(),
     ],
@@ -105,5 +105,7 @@ def test_what_was_set_and_what_has_no_leaves_stays(base):
 
 
 def test_large_blocks_keep_the_defaults():
-    assert adapted_to_blocks(BOOSTING, 160) is BOOSTING
-    assert adapted_to_blocks(BOOSTING, 159).min_samples_leaf == 19
+    assert adapted_to_blocks(BOOSTING, 1020) is BOOSTING
+    adapted = [adapted_to_blocks(BOOSTING, n_rows) for n_rows in (1019, 160, 159)]
+    assert [model.max_bins for model in adapted] == [63, 63, 63]
+    assert [model.min_samples_leaf for model in adapted] == [20, 20, 19]

@@ -74,7 +74,7 @@ class PlanOptions(CommandOptions):
     )
     vote: str | None = option("votes: labels or probabilities", choices=("hard", "soft"))
     small_blocks: str | None = option(
-        "votes: whether default leaf sizes follow the block size (default: adapt)",
+        "votes: whether default leaf sizes and bins follow the block size (default: adapt)",
         choices=("adapt", "keep"),
     )
     family: str | None = option(

@@ -156,8 +156,8 @@ class PlanRequest:
     min_block : int, default=None
         Rows per block below which fewer blocks are used; None: 25.
     small_blocks : {"adapt", "keep"}, default="adapt"
-        Whether leaf sizes of the base estimator that have their default value are made smaller in
-        small blocks (at most an eighth of the rows of a block), or kept.
+        Whether leaf sizes and bins of the base estimator that have their default value are made
+        smaller in small blocks, or kept.
     family : {"any", "forest", "boosting"}, default="any"
         Family of the base estimator, for the default number of partitions: forests and gradient
         boosting take longer to fit.

@@ -111,7 +111,8 @@ class PointwiseReplicableClassifier(VotePredictions):
         base estimator require.
     small_blocks : {"adapt", "keep"}, default="adapt"
         "adapt": leaf sizes of boosting that have their default value (``min_samples_leaf=20``) are
-        at most an eighth of the rows of a block; "keep": the base estimator is used as it is.
+        at most an eighth of the rows of a block, and histogram boosting has 63 bins instead of
+        255 in blocks of fewer than 1,020 rows; "keep": the base estimator is used as it is.
     decimals : int, default=None
         Rounding of the features that key thresholds and blocks; None: no rounding.
     runs : int, default=2
