@@ -43,9 +43,9 @@ BINDING = [
         "tests/learners/test_reasons.py::test_contributions_of_a_linear_score_are_coefficient_times_difference",
     ),
     _m(
-        "leaf sizes that a user set are overwritten",
+        "leaf sizes and bins that a user set are overwritten",
         "replearn.binding.adapted_to_blocks",
-        condition("N is None or P[N] != D", "N is None"),
+        change("P[N] == D", "True"),
         "tests/learners/test_planning_small_blocks.py::test_what_was_set_and_what_has_no_leaves_stays",
     ),
     _m(
