@@ -80,7 +80,10 @@ class Job:
     def train(self, training: Training) -> None:
         """Train the blocks of a partition."""
         files = [f"{MODELS}/{block_file(number)}" for number in training.numbers]
-        self.do(partial(train_block, training), files, "blocks fitted")
+        work = partial(train_block, training)
+        if training.first == 0:  # alone: it checks the parameters, and the others do not
+            self.do(work, files[:1], "blocks fitted")
+        self.do(work, files, "blocks fitted")
 
     def look(self, n: int) -> Look:
         """Look at all pieces."""
