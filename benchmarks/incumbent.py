@@ -334,13 +334,26 @@ def main():
     parser.add_argument("--peer-chains", type=int, default=5, help="chains that have peers")
     parser.add_argument("--scores", type=Path, default=Path("incumbent-scores"))
     parser.add_argument("--figure", type=Path, help="draw flips and accuracy into this file")
+    parser.add_argument("--keep", type=Path, help="write the numbers of all chains into this file")
+    parser.add_argument("--kept", type=Path, help="only the tables, from the numbers of a file")
     add_report_arguments(parser, "incumbent")
     options = parse(parser)
-    options.scores.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")
-    results = []
+    results = measured(options) if options.kept is None else json.loads(options.kept.read_text())
+    if options.keep:
+        lines = ",\n".join(json.dumps(rounded(cell), separators=(",", ":")) for cell in results)
+        options.keep.write_text(f"[\n{lines}\n]\n")
+    write_report(options, results, report(results))
+    if options.figure:
+        draw(results, options.figure)
+
+
+def measured(options):
+    """Compute the scores that are missing, and measure all chains."""
+    options.scores.mkdir(parents=True, exist_ok=True)
     for chain in range(options.chains):  # one chain of everything comes first
         compute_scores(options, chain)
+    results = []
     for where, paths in cells_of(options):
         ready = [path for path in paths if path.exists()]
         if not ready:
@@ -349,9 +362,16 @@ def main():
         chains = [evaluate(one) for one in scores]
         low = [evaluate_low(one) for one in scores]
         results.append({"where": where, "chains": chains, "low": low})
-    write_report(options, results, report(results))
-    if options.figure:
-        draw(results, options.figure)
+    return results
+
+
+def rounded(value):
+    """Round all numbers of a record to five decimals, more than a table shows."""
+    if isinstance(value, dict):
+        return {name: rounded(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    return round(value, 5) if isinstance(value, float) else value
 
 
 def cells_of(options):
