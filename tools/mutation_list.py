@@ -77,6 +77,24 @@ STOPPING = [
         change("n_missing + ROUNDING", "n_missing // 4 + ROUNDING"),
         "tests/fastpaths/test_forests.py::test_a_lead_that_missing_trees_can_make_up_is_not_decided",
     ),
+    _m(
+        "trees in any order are read as leaf sets",
+        "replearn.fastpaths.bit_trees._are_in_order",
+        body("return True"),
+        "tests/fastpaths/test_boosting.py::test_trees_in_another_order_are_not_read",
+    ),
+    _m(
+        "boosting with constraints is fitted without them",
+        "replearn.fastpaths.boosting_fit._is_plain",
+        change("all(A)", "True"),
+        "tests/fastpaths/test_boosting_fit.py::test_other_models_are_left_to_scikit_learn",
+    ),
+    _m(
+        "bins of boosting end elsewhere than those of scikit-learn",
+        "replearn.fastpaths.boosting_fit.bin_thresholds",
+        change("P % 1 == 0", "P % 1 != 0"),
+        "tests/fastpaths/test_boosting_fit.py::test_bins_have_the_bits_of_scikit_learn",
+    ),
 ]
 
 # -- what is shared, and what it is keyed by -------------------------------------------------------
