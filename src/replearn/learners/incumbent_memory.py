@@ -40,8 +40,8 @@ SETTINGS_TRIED = ((0.7, 1.0), (0.5, 1.0), (0.5, 0.5), (0.3, 0.5), (0.0, 0.5))
 """Memories, and shares of the band, in the order in which they are tried: the most stable first.
 If all lose, nothing is remembered."""
 
-N_GROUPS = 20
-"""Groups of rows that are left out in turn to estimate the standard error of a metric."""
+N_PARTS = 20
+"""Parts of the rows that are left out in turn to estimate the standard error of a metric."""
 
 RESET = "reset: every memory loses against plain retraining"
 HELD_BACK = "every memory loses against plain retraining, but the budget limits what changes"
@@ -59,7 +59,7 @@ class Loss(NamedTuple):
 
     def limit(self, confidence: float) -> float:
         """Return the lower confidence limit."""
-        return self.value - float(stdtrit(N_GROUPS - 1, confidence)) * self.error
+        return self.value - float(stdtrit(N_PARTS - 1, confidence)) * self.error
 
     @property
     def lower(self) -> float:
@@ -122,6 +122,7 @@ def choose_setting(
     weights: Floats | None = None,
     costs: Floats | None = None,
     scale: Floats | float = 1.0,
+    groups: NDArray[np.intp] | None = None,
     cautious: bool = False,
 ) -> Choice:
     """Return the first setting that does not lose against plain retraining.
@@ -152,6 +153,8 @@ def choose_setting(
         What an error costs at a row of each class (`error_costs`); None: 1.
     scale : ndarray or float, default=1.0
         What one unit of the band is.
+    groups : ndarray of int, default=None
+        Rows with one code belong together: a limit counts them as one. None: each by itself.
     cautious : bool, default=False
         Whether the last retraining has given up the first setting.
     """
@@ -161,7 +164,8 @@ def choose_setting(
     kept = [decide(remembered, new, setting, scale) for setting in settings]
     costs = np.ones(alone.shape[1]) if costs is None else costs
     measured = metric or partial(accuracy, costs=costs)
-    counted = [loss_against(codes, plain, one, measured, weights) for one in kept]
+    groups = np.arange(len(codes)) if groups is None else groups
+    counted = [loss_against(codes, plain, one, measured, weights, groups) for one in kept]
     evidence = [Evidence(loss) for loss in counted]
     if metric is None and remembered.score is not None:
         values, left_out = expected_losses(
@@ -174,13 +178,14 @@ def choose_setting(
             band=settings[0].band * scale,
             weights=weights,
             costs=costs,
-            groups=np.arange(len(codes)) % N_GROUPS,
+            groups=parts_of(groups),
         )
         expected = map(_jackknife, values, left_out.T)
         evidence = [Evidence(*both) for both in zip(counted, expected, strict=True)]
     longest = evidence[0]
     # theorem: incumbent-band (section 8: each limit holds by itself)
-    is_given_up = shows_loss(longest, max_loss, int((kept[0] != plain).sum()))
+    n_different = len(np.unique(groups[kept[0] != plain]))
+    is_given_up = shows_loss(longest, max_loss, n_different)
     if not is_given_up and not (cautious and longest.value > max_loss):
         return Choice(settings[0], longest.counted, 0, longest)
     for rejected, found in enumerate(evidence[1:], start=1):
@@ -191,7 +196,7 @@ def choose_setting(
 
 
 def shows_loss(found: Evidence, max_loss: float, n_different: int) -> bool:
-    """Tell whether a loss is shown, by counting it on so many rows or by expectation."""
+    """Tell whether a loss is shown, by counting it on so many rows or groups or by expectation."""
     is_few = n_different < MIN_DIFFERENT_ROWS
     confidence = CONFIDENCE_OF_FEW_ROWS if is_few else CONFIDENCE_TO_FORGET
     limits = [found.counted.limit(confidence)]
@@ -242,21 +247,36 @@ def accuracy(
     return float(np.average(worth, weights=sample_weight))
 
 
+def parts_of(groups: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the part of each row, of `N_PARTS` at most; rows of one group are in one part.
+
+    >>> parts_of(np.array([7, 7, 3, 9])).tolist()
+    [1, 1, 0, 2]
+    """
+    codes = np.unique(groups, return_inverse=True)[1].ravel()
+    return np.asarray(codes % N_PARTS)
+
+
 def loss_against(
-    codes: Codes, plain: Codes, kept: Codes, metric: Metric, weights: Floats | None
+    codes: Codes,
+    plain: Codes,
+    kept: Codes,
+    metric: Metric,
+    weights: Floats | None,
+    groups: NDArray[np.intp] | None = None,
 ) -> Loss:
     """Return how much a metric loses against plain retraining.
 
-    The standard error is that of the jackknife over groups of rows; rows are paired.
+    The standard error is that of the jackknife over parts of the rows; rows are paired.
 
     >>> codes = np.arange(400) % 2
     >>> loss_against(codes, codes, codes, accuracy, None)
     Loss(value=0.0, error=0.0)
     """
-    group = np.arange(len(codes)) % N_GROUPS
+    part = parts_of(np.arange(len(codes)) if groups is None else groups)
     left_out: list[float] = []
-    for number in range(min(N_GROUPS, len(codes))):
-        rest = group != number
+    for number in range(int(part.max()) + 1):
+        rest = part != number
         some = None if weights is None else weights[rest]
         left_out.append(_loss(codes[rest], plain[rest], kept[rest], metric, some))
     return _jackknife(_loss(codes, plain, kept, metric, weights), left_out)

@@ -173,6 +173,7 @@ def _setting(
     codes = sample.codes[sample.rows]
     if options.memory == "auto":
         weights = row_weights(sample.fit_params)
+        groups = None if sample.groups is None else np.asarray(sample.groups)[sample.rows]
         choice = choose_setting(
             remembered,
             new.score,
@@ -183,6 +184,7 @@ def _setting(
             weights=None if weights is None else weights[sample.rows],
             costs=options.costs,
             scale=new.scale,
+            groups=groups,
             cautious=options.cautious,
         )
         choice = choice if reason is None else choice.forgotten(reason)
