@@ -111,7 +111,7 @@ def decide(remembered: Replay, new: Floats, setting: Setting, scale: Floats | fl
     return keep(evidence, remembered.prediction, setting.band * scale)
 
 
-def choose_setting(
+def choose_setting(  # noqa: PLR0913
     remembered: Replay,
     new: Floats,
     codes: Codes,
