@@ -1,4 +1,4 @@
-"""Retraining every month (benchmarks/incumbent.py): the tables of the page are those of its data."""
+"""Retraining every month (benchmarks/incumbent.py): the page has the tables of its data."""
 
 import importlib
 import json
