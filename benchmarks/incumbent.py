@@ -28,7 +28,9 @@ from scipy.stats import t as student
 from replearn.learners.incumbent_memory import (
     DRIFTED,
     WAITING,
+    Errors,
     choose_setting,
+    decide,
     error_costs,
     got_worse,
     settings_to_try,
@@ -80,19 +82,23 @@ def auto_settings(cell, threshold=0.5):
     """Choose memory and band month by month on cross-fitted rows, as memory="auto" does."""
     settings = []
     cautious = False
+    errors = None  # of the incumbent, when it was trained
     first = 0  # the chain starts again after a reset
     waits_until = 0  # the window has rows from before a change
     for month in range(1, MONTHS):
         known = cell["labels"][month] >= 0
         remembered = after(cell["seen"][month, first:month, known].T, settings[first:], threshold)
+        new = cell["cross"][month, known].astype(float)
+        codes = cell["labels"][month, known].astype(np.intp)
+        fell = errors is not None and errors.grew_to(Errors.of(remembered.prediction != codes))
         choice = choose_setting(
             remembered,
-            cell["cross"][month, known].astype(float),
-            cell["labels"][month, known].astype(np.intp),
+            new,
+            codes,
             settings_to_try(0.2 * threshold, threshold),
             max_loss=0.0,
             costs=error_costs(2, threshold),
-            cautious=cautious,
+            cautious=cautious or fell,
         )
         if "window" in cell and month < waits_until:
             choice = choice.forgotten(WAITING)
@@ -101,6 +107,7 @@ def auto_settings(cell, threshold=0.5):
             waits_until = month + WINDOW - 1
         settings.append(choice.setting)
         cautious = choice.rejected > 0
+        errors = Errors.of(decide(remembered, new, choice.setting) != codes)
         if choice.is_reset:
             first = month
     return settings

@@ -1,7 +1,7 @@
 """Ways to remember, keep, drop or decide wrongly."""
 
 from tools.mutation_base import mutation as _m
-from tools.mutation_edits import change, condition
+from tools.mutation_edits import body, change, condition
 
 CHAIN = "tests/learners/test_incumbent_chain.py"
 BUDGET = "tests/learners/test_incumbent_budget.py"
@@ -114,9 +114,15 @@ INCUMBENT = [
     ),
     _m(
         "incumbent: new rows that do not fit are no alarm",
-        "replearn.learners.incumbent_memory.got_worse",
-        change("C < WINDOW_ALARM_RATE", "False"),
+        "replearn.learners.incumbent_memory.Errors.grew_to",
+        change("C < ALARM_RATE", "False"),
         f"{MEMORY}::test_new_rows_that_do_not_fit_are_an_alarm",
+    ),
+    _m(
+        "incumbent: an incumbent that falls is trusted",
+        "replearn.learners.incumbent_retraining._fell",
+        body("return False"),
+        f"{MEMORY}::test_an_incumbent_that_falls_is_not_trusted",
     ),
     _m(
         "incumbent: half of a window is remembered",

@@ -28,7 +28,7 @@ from replearn.learners.incumbent_memory import (
     HELD_BACK,
     MIN_DIFFERENT_ROWS,
     WAITING,
-    WINDOW_ALARM_RATE,
+    ALARM_RATE,
     Evidence,
     Loss,
     accuracy,
@@ -78,6 +78,20 @@ def test_nothing_is_forgotten_while_nothing_changes():
     plain = [one.estimator_.predict(X) for one in models]
     alone = np.mean([(a != b).mean() for a, b in pairwise(plain)])
     assert flips < 0.3 * alone
+
+
+def test_an_incumbent_that_falls_is_not_trusted():
+    """Few rows do not show that it loses against a model that has little to learn."""
+    alarms = {"as it is": 0, "its errors are not known": 0}
+    for seed in range(12):
+        *_, incumbent = run([world(10 * seed + month, 300) for month in range(3)])
+        sample = world(10 * seed + 3, 300, turned=0.55)
+        for name in alarms:
+            model = IncumbentClassifier(base(), incumbent).fit(*sample)
+            alarms[name] += model.history_[-1]["alarm"] is not None
+            incumbent.history_[-1].pop("n_wrong", None)
+    assert alarms["as it is"] >= 8
+    assert alarms["its errors are not known"] <= 4
 
 
 CHANGES = {
@@ -314,7 +328,7 @@ def test_new_rows_that_fit_are_no_alarm():
     rng = np.random.default_rng(8)
     is_new = np.arange(800) >= 700
     n_alarms = sum(got_worse(rng.random(800) < 0.2, is_new) for _ in range(4000))
-    assert n_alarms <= binom.isf(1e-8, 4000, WINDOW_ALARM_RATE)
+    assert n_alarms <= binom.isf(1e-8, 4000, ALARM_RATE)
     worse = np.where(is_new, 0.5, 0.2)
     assert sum(got_worse(rng.random(800) < worse, is_new) for _ in range(50)) >= 45
 

@@ -52,6 +52,7 @@ from replearn.learners.incumbent_retraining import (
     NewSample,
     Options,
     changes_between,
+    errors_of,
     first_entry,
     retrain,
     since_drift,
@@ -134,7 +135,8 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
     max_loss : float, default=0.0
         With ``memory="auto"``: memory is shortened if it loses more accuracy (or ``scoring``) than
         this against plain retraining, at 99 % confidence; at the next retraining a loss that is
-        not shown is enough. ``history_`` has the upper limit of the loss.
+        not shown is enough, and so it is if the incumbent is wrong more often than when it was
+        trained. ``history_`` has the upper limit of the loss.
     scoring : callable, default=None
         With ``memory="auto"``: metric on codes of labels, ``scoring(y_true, y_pred)``, larger is
         better; it must take ``sample_weight`` if ``fit`` gets it. None: accuracy, in which a row
@@ -149,7 +151,8 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         The start of the chain and its latest 16 retrainings.
     history_ : list of dict
         One entry per retraining, the latest 120: date, rows, memory, band, share of predictions
-        changed, what dropping old retrainings has changed; alarms and budgets.
+        changed, what dropping old retrainings has changed; alarms, budgets, and with "auto" how
+        many rows that the model had not seen were predicted wrongly.
     certificate_ : Certificate
         That of the estimator, where it has one, for runs that share key, incumbent, memory and
         band: their fingerprint and values are on it, and `Certificate.comparable` compares them.
@@ -355,6 +358,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
             error_costs(len(self.classes_), self._error_threshold(threshold)),
             was_alarmed(history),
             since_drift(history),
+            errors_of(history),
         )
 
     def _band_in_force(self, threshold: float) -> float:

@@ -33,8 +33,8 @@ few hundred new rows from being forgotten by chance."""
 MIN_DIFFERENT_ROWS = 100
 """Rows on which memory and plain retraining differ from which on they are not few."""
 
-WINDOW_ALARM_RATE = 0.001
-"""How often the new rows of a window raise an alarm although nothing has changed."""
+ALARM_RATE = 0.001
+"""How often more errors than before raise an alarm although nothing has changed."""
 
 SETTINGS_TRIED = ((0.7, 1.0), (0.5, 1.0), (0.5, 0.5), (0.3, 0.5), (0.0, 0.5))
 """Memories, and shares of the band, in the order in which they are tried: the most stable first.
@@ -156,7 +156,8 @@ def choose_setting(  # noqa: PLR0913
     groups : ndarray of int, default=None
         Rows with one code belong together: a limit counts them as one. None: each by itself.
     cautious : bool, default=False
-        Whether the last retraining has given up the first setting.
+        Whether the last retraining has given up the first setting, or the incumbent is wrong more
+        often than it was.
     """
     threshold = settings[0].threshold
     alone = evidence_of(new, threshold)
@@ -205,20 +206,41 @@ def shows_loss(found: Evidence, max_loss: float, n_different: int) -> bool:
     return max(limits) > max_loss
 
 
+class Errors(NamedTuple):
+    """How many rows were predicted wrongly, of how many."""
+
+    n_wrong: int
+    n_rows: int
+
+    @classmethod
+    def of(cls, wrong: NDArray[np.bool_]) -> Errors:
+        """Count them."""
+        return cls(int(wrong.sum()), len(wrong))
+
+    def grew_to(self, now: Errors) -> bool:
+        """Tell whether other rows are predicted worse, all by models that have not seen them.
+
+        Where nothing has changed, the number of wrong ones among them is hypergeometric.
+
+        >>> before = Errors(200, 1000)
+        >>> before.grew_to(Errors(210, 1000)), before.grew_to(Errors(450, 1000))
+        (False, True)
+        """
+        n_rows = self.n_rows + now.n_rows
+        n_wrong = self.n_wrong + now.n_wrong
+        # theorem: incumbent-band (section 8: new rows of a window)
+        chance = hypergeom.sf(now.n_wrong - 1, n_rows, n_wrong, now.n_rows)
+        return bool(chance < ALARM_RATE)
+
+
 def got_worse(wrong: NDArray[np.bool_], is_new: NDArray[np.bool_]) -> bool:
     """Tell whether new rows of a window are predicted worse than the others.
-
-    All are predicted by models that have not seen them; where nothing has changed, the number of
-    wrong ones among the new rows is hypergeometric.
 
     >>> wrong = np.arange(1000) % 10 == 0
     >>> got_worse(wrong, np.arange(1000) >= 900), got_worse(wrong, wrong)
     (False, True)
     """
-    n_wrong = int(wrong[is_new].sum())
-    # theorem: incumbent-band (section 8: new rows of a window)
-    chance = hypergeom.sf(n_wrong - 1, len(wrong), int(wrong.sum()), int(is_new.sum()))
-    return bool(chance < WINDOW_ALARM_RATE)
+    return Errors.of(wrong[~is_new]).grew_to(Errors.of(wrong[is_new]))
 
 
 def error_costs(n_classes: int, threshold: float) -> Floats:

@@ -34,6 +34,7 @@ from replearn.learners.incumbent_memory import (
     HELD_BACK,
     RESET,
     WAITING,
+    Errors,
     Metric,
     choose_setting,
     decide,
@@ -76,6 +77,7 @@ class Options(NamedTuple):
     costs: Floats | None = None  # of an error at a row of each class
     cautious: bool = False  # the last retraining has given up the longest memory
     since_drift: int | None = None  # retrainings since new rows of a window did not fit
+    errors: Errors | None = None  # of the incumbent, when it was trained
 
     @property
     def from_data(self) -> bool:
@@ -120,6 +122,9 @@ def retrain(
     assert new.score is not None
     prediction = decide(remembered, new.score, setting, new.scale)
     extended = previous.extended(Retraining(model, *setting))
+    if options.memory == "auto":
+        errors = Errors.of(prediction != sample.codes[rows])
+        entry |= {"n_wrong": errors.n_wrong, "n_judged": errors.n_rows}
     some = spread_rows(rows)
     dropped = count_dropped(extended, take_scores(found, some), take_score(new, some))
     return extended.bounded(), {
@@ -174,6 +179,7 @@ def _setting(
     if options.memory == "auto":
         weights = row_weights(sample.fit_params)
         groups = None if sample.groups is None else np.asarray(sample.groups)[sample.rows]
+        fell = groups is None and _fell(options.errors, remembered.prediction != codes)
         choice = choose_setting(
             remembered,
             new.score,
@@ -185,7 +191,7 @@ def _setting(
             costs=options.costs,
             scale=new.scale,
             groups=groups,
-            cautious=options.cautious,
+            cautious=options.cautious or fell,
         )
         choice = choice if reason is None else choice.forgotten(reason)
         setting = choice.setting
@@ -218,6 +224,18 @@ def _drift(
     assert new.score is not None
     plain = evidence_of(new.score, options.threshold).argmax(axis=1)
     return DRIFTED if got_worse(plain != sample.codes[every], is_new) else None
+
+
+def _fell(before: Errors | None, wrong: NDArray[np.bool_]) -> bool:
+    """Tell whether the incumbent is wrong more often than when it was trained."""
+    return before is not None and before.grew_to(Errors.of(wrong))
+
+
+def errors_of(history: Sequence[dict[str, Any]]) -> Errors | None:
+    """Return how often the last model of a chain was wrong on rows that it had not seen."""
+    if not history or "n_wrong" not in history[-1]:
+        return None
+    return Errors(history[-1]["n_wrong"], history[-1]["n_judged"])
 
 
 def was_alarmed(history: Sequence[dict[str, Any]]) -> bool:

@@ -13,7 +13,7 @@ from replearn import IncumbentClassifier
 from replearn.bounds.incumbent import drift_lag, shift_lag
 from replearn.learners.incumbent_fit import cross_fitted
 from replearn.learners.incumbent_memory import (
-    WINDOW_ALARM_RATE,
+    ALARM_RATE,
     accuracy,
     decide,
     got_worse,
@@ -219,7 +219,7 @@ def test_windows_without_drift_raise_no_alarm(positives):
             alarm = got_worse((score > 0.5) != labels, is_new)
             alarms += alarm and number == 0
             seen += alarm and number == 1
-    assert alarms <= binom.isf(FALSE_ALARM, n_windows, WINDOW_ALARM_RATE)
+    assert alarms <= binom.isf(FALSE_ALARM, n_windows, ALARM_RATE)
     assert positives == 0.5 or seen > 0.9 * n_windows
 
 

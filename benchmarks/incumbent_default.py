@@ -1,6 +1,6 @@
-"""An incumbent as users get it, on tables that no setting was chosen on.
+"""An incumbent as users get it, on tables of another package than those of `incumbent.py`.
 
-    python benchmarks/incumbent_unseen.py [--tables diamonds,doctor] [--models tree] [--chains 1]
+    python benchmarks/incumbent_default.py [--tables diamonds,doctor] [--models tree] [--chains 1]
 
 Chains of twelve retrainings on fresh samples with ``IncumbentClassifier(model, last)`` and nothing
 else, beside plain retraining, without drift and with labels that change in the seventh month, as in
