@@ -24,11 +24,11 @@ from replearn import (
 from replearn.exceptions import NotCertifiedWarning
 from replearn.learners.incumbent_fit import _folds, cross_fitted, interleaved_folds
 from replearn.learners.incumbent_memory import (
+    ALARM_RATE,
     DRIFTED,
     HELD_BACK,
     MIN_DIFFERENT_ROWS,
     WAITING,
-    ALARM_RATE,
     Evidence,
     Loss,
     accuracy,
