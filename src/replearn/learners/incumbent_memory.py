@@ -56,10 +56,11 @@ class Loss(NamedTuple):
 
     value: float
     error: float
+    n_parts: int = N_PARTS  # that were left out in turn
 
     def limit(self, confidence: float) -> float:
         """Return the lower confidence limit."""
-        return self.value - float(stdtrit(N_PARTS - 1, confidence)) * self.error
+        return self.value - float(stdtrit(max(1, self.n_parts - 1), confidence)) * self.error
 
     @property
     def lower(self) -> float:
@@ -293,7 +294,7 @@ def loss_against(
 
     >>> codes = np.arange(400) % 2
     >>> loss_against(codes, codes, codes, accuracy, None)
-    Loss(value=0.0, error=0.0)
+    Loss(value=0.0, error=0.0, n_parts=20)
     """
     part = parts_of(np.arange(len(codes)) if groups is None else groups)
     left_out: list[float] = []
@@ -308,7 +309,7 @@ def _jackknife(value: Any, left_out: Any) -> Loss:
     """Return an estimate with the standard error that its values without each group give."""
     n_groups = len(left_out)
     spread = float(np.sum((np.array(left_out) - np.mean(left_out)) ** 2))
-    return Loss(float(value), float(np.sqrt((n_groups - 1) / n_groups * spread)))
+    return Loss(float(value), float(np.sqrt((n_groups - 1) / n_groups * spread)), n_groups)
 
 
 def _loss(codes: Any, plain: Any, kept: Any, metric: Metric, weights: Any) -> float:
