@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 
-from replearn.learners.fitted_state import FittedState
 from replearn.learners.incumbent_chain import Chain, check_chain
+from replearn.learners.inputs import FittedState
 from replearn.randomness import SharedKey
 
 MAX_HISTORY = 120

@@ -28,12 +28,12 @@ from replearn.learners.decision_threshold import (
     split_threshold,
 )
 from replearn.learners.fit_params import PassesFitParams
-from replearn.learners.fitted_state import check_n_models
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
     check_base,
     check_features,
+    check_n_models,
     checked_fit,
     fitted_key,
     fitted_precision,
