@@ -263,14 +263,21 @@ BINDING = [
     _m(
         "binding: E2 panels are not found",
         "replearn.binding.sample.copy_conditions",
-        change("_repeated_column(A)", "None"),
+        change("repeated_column(A)", "None"),
         f"{COPIES}::test_a_panel_is_found_and_groups_are_proposed",
     ),
     _m(
         "binding: E2 names of persons are not read",
-        "replearn.binding.sample._repeated_column",
-        condition("A is None and B and C", "A is None and not B and C"),
+        "replearn.binding.sample.repeated_persons",
+        condition("A or not B", "A or B"),
         f"{COPIES}::test_ids_of_persons_are_known_by_their_names",
+    ),
+    _m(
+        "binding: E2 ids of a file are not looked at",
+        "replearn.cli._inputs.refuse_dependent_rows",
+        condition("A is not None", "False"),
+        "tests/cli/test_inputs_dependent_rows.py::"
+        "test_nothing_is_guaranteed_for_several_rows_of_one_person[dropped]",
     ),
     _m(
         "binding: E2 copies in large files are torn apart",

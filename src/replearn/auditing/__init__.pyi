@@ -1,5 +1,6 @@
 from ._audit import audit
 from ._checks import CHECKS, Check, Finding
+from ._columns import repeated_ids as repeated_ids
 from ._contender_results import ClassifierResult, ContenderResult, RegressorResult
 from ._contenders import KINDS, is_replicable
 from ._design import AuditDesign

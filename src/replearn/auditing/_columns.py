@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -190,7 +190,7 @@ def data_facts(
     """
     used = np.arange(len(codes)) if used is None else used
     repeated, largest = _repeats(X, test, used)
-    ids = tuple(_id_columns(columns(X)))
+    ids = repeated_ids(X)
     if groups is not None:
         first_rows = np.sort(np.unique(groups, return_index=True)[1])
         X = take_rows(X, first_rows)
@@ -237,10 +237,10 @@ def _repeats(X: Any, test: NDArray[np.intp], used: NDArray[np.intp]) -> tuple[fl
     return float(elsewhere.mean()), float(counts.max() / len(points))
 
 
-def _id_columns(named: Iterable[tuple[str, NDArray[Any]]]) -> list[tuple[str, int, float]]:
-    """Columns named like ids whose values repeat, as those of ids do."""
+def repeated_ids(X: Any) -> tuple[tuple[str, int, float], ...]:
+    """Return columns named like ids whose values repeat: name, different values, rows of each."""
     found = []
-    for name, values in named:
+    for name, values in columns(X):
         person = PERSON_NAME.search(name) is not None
         if person or ID_NAME.search(name):
             distinct = len(set(values.tolist()))
@@ -248,7 +248,7 @@ def _id_columns(named: Iterable[tuple[str, NDArray[Any]]]) -> list[tuple[str, in
             least, most = (MIN_GROUPS, n) if person else (MIN_IDS, MAX_ROWS_EACH)
             if least <= distinct <= n / 2 and n / distinct <= most:
                 found.append((name, distinct, n / distinct))
-    return found
+    return tuple(found)
 
 
 def _drift(first: NDArray[Any], last: NDArray[Any], n_columns: int) -> float:

@@ -433,7 +433,7 @@ def copy_conditions(
     """
     if groups is not None or len(codes) < MIN_DRAWS:
         return ()
-    found = _copied_rows(X, codes) or _repeated_column(X) or _jittered_rows(X)
+    found = _copied_rows(X, codes) or repeated_column(X) or _jittered_rows(X)
     if found is None:
         return ()
     condition, remedy = found
@@ -548,29 +548,42 @@ def mixed_bits(columns: Any, n: int) -> Hashes:
 
 
 # -- several rows of one person ------------------------------------------------------------------
-def _repeated_column(X: Any) -> _Found:
-    """Find a column in which values occur as often as persons in a panel do."""
+def repeated_column(X: Any) -> _Found:
+    """Find a column in which values occur as often as persons in a panel do; say what to do."""
     limit = _log_share(max(getattr(X, "shape", (1,))))  # at least the number of columns
     for name, values in _discrete_columns(X):
         counts = np.unique(values, return_counts=True)[1]
         if len(counts) < _MIN_VALUES:
             continue
         words = _say_multiplicities(f"values of column {name!r}", counts, limit)
-        if (
-            words is None
-            and names_persons(name)
-            and len(values) >= MIN_ROWS_PER_PERSON * len(counts)
-        ):
-            words = (
-                f"rows are not independent draws: column {name!r} names {len(counts)} persons in "
-                f"{len(values)} rows"
-            )
+        found = repeated_persons(name, len(values), len(counts))
         if words is not None:
-            return words, (
-                "If these are several rows of one person (one machine, one day), keep them "
-                f"together: fit(X, y, groups=X[{name!r}]), with a plan that counts groups."
-            )
+            found = words, _keep_together(name)
+        if found is not None:
+            return found
     return None
+
+
+def repeated_persons(name: Any, n_rows: int, n_persons: int) -> _Found:
+    """Say that so many rows of a column are several rows of one person; None if they are not.
+
+    >>> repeated_persons("patient_id", 300, 100)[0]
+    "rows are not independent draws: column 'patient_id' names 100 persons in 300 rows"
+    >>> repeated_persons("patient_id", 101, 100), repeated_persons("age", 300, 100)
+    (None, None)
+    """
+    is_panel = n_persons >= _MIN_VALUES and n_rows >= MIN_ROWS_PER_PERSON * n_persons
+    if not is_panel or not names_persons(name):
+        return None
+    words = f"column {name!r} names {n_persons} persons in {n_rows} rows"
+    return f"rows are not independent draws: {words}", _keep_together(name)
+
+
+def _keep_together(name: Any) -> str:
+    return (
+        "If these are several rows of one person (one machine, one day), keep them together: "
+        f"fit(X, y, groups=X[{name!r}]), with a plan that counts groups."
+    )
 
 
 def names_persons(name: Any) -> bool:

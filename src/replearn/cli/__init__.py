@@ -15,6 +15,7 @@ import argparse
 import contextlib
 import importlib
 import os
+import re
 import sys
 import time
 import traceback
@@ -146,7 +147,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("REPLEARN_DEBUG") or not isinstance(error, EXPECTED_ERRORS):
             sys.stderr.write(visible(traceback.format_exc()))
-        say(f"error: {_in_one_line(error)}")
+        say(f"error: {as_options(_in_one_line(error))}")
         return BAD_INPUT
 
 
@@ -166,6 +167,29 @@ def make_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         if name == used:
             fill(command, importlib.import_module(module_name).COMMAND, arguments)
     return parser
+
+
+_AS_OPTIONS = {
+    r"fit\(X, y, groups=X\[('[^']*')\]\)": r"--group-by \1",
+    r"fit\(X, y, groups=\.\.\.\)": "--group-by COLUMN",
+    r"\bids=(?=\.)": "--id COLUMN",
+    r"\bcheck_price=True": "--check-price",
+    r"\bmemory=0\.5": "--memory 0.5",
+    r"\bScoreReplicableClassifier has": "--learner score has",
+    r"\bIncumbentClassifier keeps": "--incumbent FILE keeps",
+}
+"""Parameters that messages of the library name, as options of the commands."""
+
+
+def as_options(text: str) -> str:
+    """Name options in a message of the library, where it names parameters.
+
+    >>> as_options("check_price=True measures what is lost.")
+    '--check-price measures what is lost.'
+    """
+    for parameter, as_option in _AS_OPTIONS.items():
+        text = re.sub(parameter, as_option, text)
+    return text
 
 
 def _in_one_line(error: BaseException) -> str:
@@ -230,7 +254,7 @@ def plain_warnings() -> Iterator[None]:
         if issubclass(category, _NOTES):
             if text not in shown:
                 shown.add(text)
-                say(f"note: {text}")
+                say(f"note: {as_options(text)}")
         else:
             repeated[f"{category.__name__}: {text[:100]}"] += 1
 

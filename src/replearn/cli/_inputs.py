@@ -116,6 +116,17 @@ class MemoryOptions(CommandOptions):
 SUBGROUPS_HELP = "columns whose values are compared, each in a table"
 
 
+def refuse_dependent_rows(sample: Any) -> None:
+    """Refuse to guarantee anything for rows that are not independent draws.
+
+    What features show is found by ``fit`` itself; it does not see the columns beside them.
+    """
+    found = sample.dependence() if sample.groups is None else None
+    if found is not None:
+        words, remedy = found
+        raise ValueError(f"{words}, and nothing can be guaranteed for them. {remedy}")
+
+
 @dataclass(frozen=True, eq=False)
 class Sample:
     """The training data that the options describe."""
@@ -128,6 +139,7 @@ class Sample:
     times: NDArray[Any] | None
     remarks: tuple[str, ...]  # for standard error
     ids: tuple[str, ...]  # columns that look like ids of the rows, and are not learned from
+    aside: Any  # a polars frame of ids, which are not learned from
     overview: str  # columns and classes, for standard error
 
     @property
@@ -139,6 +151,12 @@ class Sample:
     def label_counts(self) -> Counter[Any]:
         """How often each label occurs."""
         return Counter(self.y.tolist())
+
+    def dependence(self) -> tuple[str, str] | None:
+        """Say by which column beside the features rows belong together, and what to do."""
+        from replearn.binding import repeated_column
+
+        return repeated_column(self.aside) if self.aside.width else None
 
     def features_for(self, model: Any) -> Any:
         """Return the features as a base estimator expects them."""
@@ -172,6 +190,7 @@ def read_sample(
         times=_times(frame, table.columns, options) if options.time_columns else None,
         remarks=(*about, *remarks),
         ids=ids,
+        aside=frame.select(columns_aside(table, options, ids)),
         overview=f"{table.overview(used_as)}\ntarget {options.target!r}: {_classes(labels)}",
     )
 
@@ -191,6 +210,14 @@ def split_columns(table: Table, options: SampleOptions) -> tuple[dict[str, str],
             f"{options.data} has no column to learn from besides {options.target!r}."
         )
     return {n: kind for n, kind in others.items() if n not in ids}, ids
+
+
+def columns_aside(table: Table, options: SampleOptions, ids: tuple[str, ...]) -> list[str]:
+    """Return ids, and dropped columns that name persons, unless they are the groups."""
+    from replearn.binding import names_persons
+
+    named = [*ids, *filter(names_persons, options.drop), options.id]
+    return [name for name in dict.fromkeys(named) if name in table.columns]
 
 
 def _read_target(

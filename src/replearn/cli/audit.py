@@ -196,7 +196,11 @@ def run(options: AuditOptions) -> int:
     about_rows = [*about_drawn, *about_thin, *_about_rows(train_size, sample)]
     say(*about_rows, quiet=options.quiet)
     result, judged = _audit(options, sample, key, train_size)
-    result = dataclasses.replace(result, cut_short=(*result.cut_short, *about_rows))
+    result = dataclasses.replace(
+        result,
+        cut_short=(*result.cut_short, *about_rows),
+        facts=_facts_of_file(result.facts, sample),
+    )
     if options.out:
         result.save(options.out, **({"values": False} if options.hide_values else {}))
         say(f"report written to {options.out}", quiet=options.quiet)
@@ -213,6 +217,13 @@ def run(options: AuditOptions) -> int:
         say("interrupted: the report shows what was measured before")
         return INTERRUPTED
     return DONE if all(gate["passed"] for gate in gates) else GATE_FAILED
+
+
+def _facts_of_file(facts: Any, sample: Sample) -> Any:
+    """Add the ids of the file, which are no features, to what the rows show."""
+    from replearn.auditing import repeated_ids
+
+    return dataclasses.replace(facts, id_columns=facts.id_columns + repeated_ids(sample.aside))
 
 
 def _audit(

@@ -22,6 +22,7 @@ from replearn.cli._inputs import (
     read_key,
     read_sample,
     read_threshold,
+    refuse_dependent_rows,
     takes_columns_itself,
 )
 from replearn.cli._large import (
@@ -150,6 +151,8 @@ def _run(
 ) -> None:
     """Fit on a sample, save and print."""
     sample.tell(quiet=options.quiet)
+    if not options.is_plain:
+        refuse_dependent_rows(sample)
     say(*_about_columns(options), quiet=options.quiet)
     # What learns is loaded here and not above: a command should start, help and refuse at once.
     from replearn.auditing import is_replicable
