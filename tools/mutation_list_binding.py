@@ -274,8 +274,8 @@ BINDING = [
     ),
     _m(
         "binding: E2 ids of a file are not looked at",
-        "replearn.cli._inputs.refuse_dependent_rows",
-        condition("A is not None", "False"),
+        "replearn.cli._inputs.check_dependence",
+        condition("A is None", "True"),
         "tests/cli/test_inputs_dependent_rows.py::"
         "test_nothing_is_guaranteed_for_several_rows_of_one_person[dropped]",
     ),

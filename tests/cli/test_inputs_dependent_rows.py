@@ -49,10 +49,16 @@ def test_persons_are_counted_where_rows_are_kept_together(call, visits, shop, tm
     assert json.loads(out)["certificate"]["inputs"]["n"] < 250
 
 
-def test_a_plain_model_promises_nothing(call, visits, tmp_path):
-    out = tmp_path / "m.replearn"
-    code, _, _ = call("fit", visits, "--target", "churn", "--learner", "plain", "--out", out)
+def test_a_plain_model_promises_nothing_and_takes_groups(call, visits, tmp_path):
+    first = tmp_path / "first.replearn"
+    common = ("fit", visits, "--target", "churn", "--learner", "plain")
+    code, _, err = call(*common, "--out", first)
     assert code == 0
+    assert f"note: {IN_WORDS}" in err
+    together = ("--group-by", "customer_id", "--incumbent", first, "--out", tmp_path / "next")
+    code, _, err = call(*common, *together)
+    assert code == 0, err
+    assert IN_WORDS not in err
 
 
 def test_ids_of_machines_are_looked_at_by_their_multiplicities(call, shop, tmp_path):

@@ -21,7 +21,6 @@ _NOT_PLAIN = (
     "certificate",
     "scheduler",
     "resume",
-    "group_by",
     "include_key",
 )
 

@@ -20,6 +20,7 @@ from replearn.cli import (
     ENCODING_HELP,
     CommandOptions,
     argument,
+    as_options,
     flag,
     memory,
     option,
@@ -116,15 +117,19 @@ class MemoryOptions(CommandOptions):
 SUBGROUPS_HELP = "columns whose values are compared, each in a table"
 
 
-def refuse_dependent_rows(sample: Any) -> None:
+def check_dependence(sample: Any, *, has_promise: bool) -> None:
     """Refuse to guarantee anything for rows that are not independent draws.
 
-    What features show is found by ``fit`` itself; it does not see the columns beside them.
+    What features show is found by ``fit`` itself; it does not see the columns beside them. Without
+    a promise it is only said, because limits of what an incumbent loses count rows.
     """
     found = sample.dependence() if sample.groups is None else None
-    if found is not None:
-        words, remedy = found
+    if found is None:
+        return
+    words, remedy = found
+    if has_promise:
         raise ValueError(f"{words}, and nothing can be guaranteed for them. {remedy}")
+    say(f"note: {as_options(f'{words}. {remedy}')}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,10 +19,10 @@ from replearn.cli._inputs import (
     SampleOptions,
     ThresholdOptions,
     base_model,
+    check_dependence,
     read_key,
     read_sample,
     read_threshold,
-    refuse_dependent_rows,
     takes_columns_itself,
 )
 from replearn.cli._large import (
@@ -151,8 +151,7 @@ def _run(
 ) -> None:
     """Fit on a sample, save and print."""
     sample.tell(quiet=options.quiet)
-    if not options.is_plain:
-        refuse_dependent_rows(sample)
+    check_dependence(sample, has_promise=not options.is_plain)
     say(*_about_columns(options), quiet=options.quiet)
     # What learns is loaded here and not above: a command should start, help and refuse at once.
     from replearn.auditing import is_replicable
@@ -200,8 +199,7 @@ def _fit(options: FitOptions, estimator: Any, base: Any, sample: Any) -> None:
     if options.resume is not None:
         context = resumable(options.resume, trusted_types=trusted_types)
     X = sample.features_for(base)
-    grouped = {} if options.is_plain else {"groups": sample.groups}
-    fit_in_context(estimator, X, sample.y, context, **grouped)
+    fit_in_context(estimator, X, sample.y, context, groups=sample.groups)
 
 
 def _estimator(options: FitOptions, base: Any, shared: Plan | None, sample: Any) -> Any:
