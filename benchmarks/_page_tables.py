@@ -97,10 +97,11 @@ LARGE = 5_000
 BAGGING_FACTOR = 1.1
 TAIL_FACTOR = 1.5
 MAX_ABOVE = 0.01
-JUDGED = {
-    "judged at nominal rho 0.1": "{what}",
-    "measured": "{measured}",
-    "wanted": "{wanted}",
+ACCURACY = {
+    "accuracy at nominal 0.1": "{model}",
+    "mean of the large files": "{gain!p:+.2f}",
+    "by file": "{by_file}",
+    "wanted": "{wanted!p:+.1f}",
     "verdict": "{verdict}",
 }
 TAILS = {
@@ -117,10 +118,16 @@ def verdicts(records: Records, means: Records) -> str:
     """Compare nominal 0.1 with the targets: accuracy over files, flips beside bagging by file."""
     ours = [one for one in records if one["contender"] == SCORE[0]]
     lines = [_judged_accuracy(mean, ours) for mean in means if mean["contender"] == SCORE[0]]
-    lines += [_judged_flips(one) for one in ours if "to_bagging" in one]
+    beside = [
+        {**one, "lost": " (lost)" * (one["to_bagging"] > BAGGING_FACTOR)}
+        for one in ours
+        if "to_bagging" in one
+    ]
+    corner = f"flips / bagging's, wanted: at most {BAGGING_FACTOR}"
+    flips = pivot(beside, corner, "{data}", "{model}", "{to_bagging:.2f}{lost}")
     missing = [f"{one['data']} {one['model']}" for one in ours if "to_bagging" not in one]
-    not_run = ", ".join(missing) or "none"
-    return f"{table(lines, JUDGED)}\n\nNot run with bagging, and not judged beside it: {not_run}."
+    not_run = f"\n\nBagging was not run: {', '.join(missing)}." if missing else ""
+    return f"{table(lines, ACCURACY)}\n\n{flips}{not_run}"
 
 
 def _judged_accuracy(mean: Record, ours: Records) -> Record:
@@ -129,22 +136,8 @@ def _judged_accuracy(mean: Record, ours: Records) -> Record:
     each = [one for one in ours if one["model"] == model and one["n"] >= LARGE]
     by_file = ", ".join(cell("{data} {gain!p:+.2f}", one) for one in each)
     short = f"{100 * (target - mean['gain']):.2f} points short: {REASONS[model]}"
-    return {
-        "what": f"accuracy, {model}",
-        "measured": f"{100 * mean['gain']:+.2f} ({by_file})",
-        "wanted": f"{100 * target:+.1f}",
-        "verdict": verdict_of(mean["gain"] >= target, short),
-    }
-
-
-def _judged_flips(one: Record) -> Record:
-    met = one["to_bagging"] <= BAGGING_FACTOR
-    return {
-        "what": f"flips / bagging's, {one['data']}, {one['model']}",
-        "measured": f"{one['to_bagging']:.2f}",
-        "wanted": f"{BAGGING_FACTOR}",
-        "verdict": verdict_of(met, "thresholds lie where more scores are"),
-    }
+    verdict = verdict_of(mean["gain"] >= target, short)
+    return {**mean, "by_file": by_file, "wanted": target, "verdict": verdict}
 
 
 def verdict_of(met: bool, reason: str) -> str:
@@ -252,15 +245,17 @@ def frontier(records: Records) -> str:
 
 def _shown_settings(found: Records) -> list[Record]:
     """Show the default law for several numbers of partitions, the others for the largest."""
-    most = {key: max(one["partitions"] for one in same) for key, same in grouped(found, "T").items()
-            if key != (None,)}  # fmt: skip
+    most: dict[int, int] = {}
+    for one in found:
+        if one.get("T") is not None:
+            most[one["T"]] = max(most.get(one["T"], 0), one["partitions"])
     shown = []
     for one in found:
         if one.get("T") is None:
             shown.append({**one, "blocks": "single fit", "points": "+0.00"})
             continue
         is_default = (one["law"], one["vote"]) == DEFAULT
-        if one["partitions"] == most[one["T"],] or (
+        if one["partitions"] == most[one["T"]] or (
             is_default and one["partitions"] in SHOWN_PARTITIONS
         ):
             shown.append({**one, "blocks": one["T"], "points": cell(POINTS, one)})
