@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from honesty_ordinary import SETS
 
-from replearn.binding.marks import preprocessing_mark
+from replearn.binding.sample import preprocessing_mark
 
 DRAW = {
     "normal": lambda rng, n: rng.normal(50, 10, n),

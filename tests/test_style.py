@@ -5,6 +5,7 @@ import ast
 from tools import test_map
 from tools.package_imports import inner_imports
 from tools.packed_assignments import ROOT, exchanges, packed
+from tools.shared_logic import shared, shared_by_learners
 from tools.vocabulary import identifier_words, is_allowed, pages, uses, uses_on_page
 
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -54,6 +55,20 @@ def test_values_that_are_exchanged_need_one_line():
     shift = ast.parse("low, high = high, 2 * high").body[0]
     assert not exchanges(shift.targets[0].elts, shift.value.elts)
     assert len(list(packed(ast.parse("self.a, self.b = a, b")))) == 1
+
+
+def test_estimators_share_no_statements():
+    assert shared_by_learners() == []
+
+
+def test_shared_statements_are_found():
+    body = "\n".join(f"    step_{number}(rows)" for number in range(6))
+    one = f'def fit(rows):\n    """Fit."""\n{body}\n'
+    two = f"def train(rows):\n    check(rows)\n{body}\n"
+    assert [len(run) for run in shared(one, two)] == [6]
+    stored = "\n".join(f"    self.rho{number} = rho{number}" for number in range(6))
+    one, two = (f"def {name}(self):\n{stored}\n" for name in ("__init__", "other"))
+    assert list(shared(one, two)) == []
 
 
 def test_no_new_words_of_our_own():

@@ -51,7 +51,7 @@ DECISIONS = [
     ),
     _m(
         "a chosen threshold without a standard error",
-        "replearn.learners.score_design.score_threshold",
+        "replearn.learners.score.score_threshold",
         change("ScoreThreshold(M, spread, E)", "ScoreThreshold(M, 0.0, E)"),
         f"{THRESHOLDS}::test_a_target_adds_the_standard_error_of_the_block_thresholds",
     ),

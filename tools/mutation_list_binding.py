@@ -5,7 +5,7 @@ from tools.mutation_edits import body, change, condition, positional
 
 BOUND = "tests/binding/test_binding.py"
 MASSES = "tests/binding/test_point_masses.py"
-COPIES = "tests/binding/test_copies.py"
+COPIES = "tests/binding/test_sample_copies.py"
 LEARNER = "tests/binding/test_estimator.py"
 PACKAGES = "tests/binding/test_digests_packages.py"
 SCORE = "tests/learners/test_score.py"
@@ -226,49 +226,49 @@ BINDING = [
     ),
     _m(
         "binding: E2 multiplicities refute nothing",
-        "replearn.binding.copies._say_multiplicities",
+        "replearn.binding.sample._say_multiplicities",
         condition("A > B", "True"),
         f"{COPIES}::test_copies_are_found[frame-ten times]",
     ),
     _m(
         "binding: E2 equal rows as such are refuted",
-        "replearn.binding.copies._say_multiplicities",
+        "replearn.binding.sample._say_multiplicities",
         condition("A > B", "A > 0.0"),
         f"{COPIES}::test_equal_rows_of_discrete_tables_refute_nothing",
     ),
     _m(
         "binding: E2 classes are not looked at one by one",
-        "replearn.binding.copies._copied_rows",
+        "replearn.binding.sample._copied_rows",
         change('_say_multiplicities("rows of one class", ...)', "None"),
         f"{COPIES}::test_copies_are_found[frame-one class twice]",
     ),
     _m(
         "binding: E2 an oversampled class is not found",
-        "replearn.binding.copies._copies_of_unique_cells",
+        "replearn.binding.sample._copies_of_unique_cells",
         condition("not A or ...", "True"),
         f"{COPIES}::test_copies_are_found[frame-oversampled]",
     ),
     _m(
         "binding: E2 repeated points with two labels are copies",
-        "replearn.binding.copies._has_unique_cells",
+        "replearn.binding.sample._has_unique_cells",
         condition("A and B", "A"),
         f"{COPIES}::test_equal_rows_of_discrete_tables_refute_nothing",
     ),
     _m(
         "binding: E2 jitter hides copies",
-        "replearn.binding.copies.copy_conditions",
+        "replearn.binding.sample.copy_conditions",
         change("_jittered_rows(A)", "None"),
         f"{COPIES}::test_jittered_copies_are_found",
     ),
     _m(
         "binding: E2 panels are not found",
-        "replearn.binding.copies.copy_conditions",
+        "replearn.binding.sample.copy_conditions",
         change("_repeated_column(A)", "None"),
         f"{COPIES}::test_a_panel_is_found_and_groups_are_proposed",
     ),
     _m(
         "binding: E2 names of persons are not read",
-        "replearn.binding.copies._repeated_column",
+        "replearn.binding.sample._repeated_column",
         condition("A is None and B and C", "A is None and not B and C"),
         f"{COPIES}::test_ids_of_persons_are_known_by_their_names",
     ),
@@ -286,7 +286,7 @@ BINDING = [
     ),
     _m(
         "binding: E2 groups are called copies",
-        "replearn.binding.copies.copy_conditions",
+        "replearn.binding.sample.copy_conditions",
         condition("A is not None or B", "B"),
         f"{COPIES}::test_a_panel_is_found_and_groups_are_proposed",
     ),

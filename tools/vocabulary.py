@@ -73,7 +73,7 @@ ALLOWED = {
     ("replearn", "learners"): "name of the package of estimators",
     ("replearn/guarantees", "learner"): "a field of certificates, which are files",
     ("replearn/testing", "learner"): "estimators of the theory, bound by name in certificates",
-    ("replearn/binding/copies.py", "member"): "a name that columns of ids have: data",
+    ("replearn/binding/sample.py", "member"): "a name that columns of ids have: data",
     ("replearn/cli/_large.py", "learner"): "the option --learner of the command line",
     ("replearn/cli/fit.py", "learner"): "the option --learner of the command line",
     ("replearn/cli/_incumbent.py", "learner"): "the option --learner of the command line",

@@ -47,6 +47,27 @@ def test_every_contender_decides_at_the_threshold(data, usual, threshold):
     assert found.contenders[0].kind == "LogisticRegression"
 
 
+@pytest.mark.parametrize(
+    ("threshold", "words"),
+    [(0.92, "At threshold 0.08:"), ((10, 1), "(costs 1:10)"), ("specificity=0.8", "(recall=0.8)")],
+)
+def test_the_rule_is_about_the_rare_class(data, threshold, words):
+    X, y = data
+    labels = np.where(y == 1, "bad", "good")
+    found = audit(
+        LogisticRegression(), X, labels, contenders=["baseline"], threshold=threshold, **OPTIONS
+    )
+    assert words in " ".join(str(found).split())
+
+
+def test_a_threshold_that_finds_nothing_is_named(data):
+    found = audit(LogisticRegression(), *data, contenders=["baseline"], threshold=0.9, **OPTIONS)
+    assert found.judgement.baseline.outcome == "needs a threshold"
+    text = " ".join(str(found).split())
+    assert "choose another decision threshold first" in text
+    assert "'1' is predicted where its probability is above 0.9" in text
+
+
 def test_a_threshold_of_the_estimator_is_kept_and_named(data):
     fixed = FixedThresholdClassifier(LogisticRegression(), threshold=0.1)
     found = audit(fixed, *data, contenders=KINDS, **OPTIONS)

@@ -249,7 +249,7 @@ def test_no_model_at_all_is_said_only_if_ranking_is_no_better_than_chance():
     ranks = with_risks(threshold=0.999)  # puts every row in one class, and ranks them well
     assert ranks.judgement.baseline.outcome == "needs a threshold"
     assert ranks.judgement.recommended is None
-    assert "choose a decision threshold first" in str(ranks)
+    assert "choose another decision threshold first" in str(ranks)
     assert "find a better model" not in str(ranks)
     chance = with_risks(slope=0.0, threshold=0.999)
     assert chance.judgement.baseline.outcome == "useless"

@@ -35,7 +35,7 @@ from sklearn.preprocessing import (
 from replearn import PointwiseReplicableClassifier, PreprocessingWarning, SharedKey
 from replearn.binding import prefitted
 from replearn.binding.digests import bind, is_fitted
-from replearn.binding.marks import preprocessing_mark, sample_conditions
+from replearn.binding.sample import preprocessing_mark, sample_conditions
 from replearn.binding.schema import describe_points, row_number_column
 from replearn.guarantees import Certificate
 from replearn.hypotheses import Thresholds

@@ -16,8 +16,12 @@ from replearn.bounds import (
     table_law,
     uniform_law,
 )
-from replearn.bounds.flips import central_binomial
-from replearn.bounds.suprema import mean_difference_limit, supremum_by_cells, supremum_of_smooth_law
+from replearn.bounds.flips import (
+    central_binomial,
+    mean_difference_limit,
+    supremum_by_cells,
+    supremum_of_smooth_law,
+)
 
 
 def fine_grid(n_blocks, per_deviation=400):

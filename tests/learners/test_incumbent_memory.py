@@ -40,6 +40,7 @@ from replearn.learners.incumbent_memory import (
 )
 from replearn.learners.incumbent_retraining import was_alarmed
 from replearn.learners.incumbent_rule import Replay, evidence_of
+from tests.factories import limit
 
 N = 1500
 
@@ -173,6 +174,26 @@ def test_limits_cover_the_loss():
         high += loss.upper < 0.03
     assert max(low, high) <= binom.isf(1e-8, 400, 0.06)
     assert low + high > 0
+
+
+@pytest.mark.parametrize("n_groups", [3, 5])
+def test_limits_of_few_groups_are_wide(n_groups):
+    """Groups that lose by chance: a lower limit of 99 % is above 0 in one sample of a hundred.
+
+    The loss of a group is normal, and all its rows lose it: Student's t with ``n_groups - 1``
+    degrees of freedom is exact. With 19 the limit of three groups would fail six times as often.
+    """
+    rng = np.random.default_rng(6)
+    n_samples = 2000
+    groups = np.repeat(np.arange(n_groups), 4)
+    nothing = np.zeros(len(groups))
+    failed = 0
+    for _ in range(n_samples):
+        lost = rng.normal(size=n_groups)[groups]
+        loss = loss_against(nothing, lost, nothing, lambda _, values: values.mean(), None, groups)
+        assert loss.n_parts == n_groups
+        failed += loss.limit(0.99) > 0
+    assert 0 < failed <= limit(n_samples, 0.01)
 
 
 def test_a_setting_is_rejected_where_it_loses():

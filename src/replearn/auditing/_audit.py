@@ -65,6 +65,7 @@ from replearn.learners import (
     check_labels,
     check_numbers,
     split_threshold,
+    threshold_of_label,
 )
 from replearn.randomness import SharedKey
 from replearn.records import check_choice, check_count, check_fraction, check_positive, if_given
@@ -263,7 +264,7 @@ def audit(  # noqa: PLR0913
         in_time_order=in_time_order,
         explanation=finished.explanation(X),
         tolerance=tolerance,
-        threshold=threshold_name(estimator, threshold),
+        threshold=threshold_name(estimator, threshold, table.rarer),
         rho=rho,
         pairs_wanted=n_pairs,
         not_measured=_not_measured(finished, task, wanted),
@@ -344,6 +345,11 @@ class _Table:
         return () if self.classes is None else tuple(self.classes.tolist())
 
     @property
+    def rarer(self) -> int:
+        """Index of the rarer of two classes; the second where both are as frequent."""
+        return 0 if self.classes is not None and np.mean(self.codes == 0) < 0.5 else 1
+
+    @property
     def truth(self) -> NDArray[Any]:
         """What the test rows have: indices of classes, or numbers."""
         return self.codes[self.rows.test]
@@ -388,16 +394,22 @@ class _Table:
         }
 
 
-def threshold_name(estimator: Any, threshold: Any) -> str:
-    """Name the rule by which the baseline decides; empty: the most probable class.
+def threshold_name(estimator: Any, threshold: Any, label: int = 1) -> str:
+    """Name the rule by which the baseline decides, as a rule about one of two labels.
+
+    Empty: the most probable class. The threshold is about the second label.
 
     >>> threshold_name(None, (1, 10)), threshold_name(None, "recall=0.8"), threshold_name(None, 0.2)
     ('costs 1:10', 'recall=0.8', '0.2')
+    >>> threshold_name(None, (1, 10), 0), threshold_name(None, 0.2, 0)
+    ('costs 10:1', '0.8')
     """
+    if threshold is not None:
+        threshold = threshold_of_label(threshold, label, np.arange(2))
     if isinstance(threshold, tuple):
         return f"costs {threshold[0]:g}:{threshold[1]:g}"
     if threshold is not None:
-        return f"{threshold}"
+        return threshold if isinstance(threshold, str) else f"{threshold:.3g}"
     first = next(iter(estimator.values())) if isinstance(estimator, Mapping) else estimator
     kinds = FixedThresholdClassifier | TunedThresholdClassifierCV | DecisionThresholdClassifier
     return f"that of {type(first).__name__}" if isinstance(first, kinds) else ""

@@ -75,7 +75,8 @@ class Measurement:
     tolerance : float, default=None
         Of a quantity: predictions that differ by at least so much have changed.
     threshold : str, default=""
-        The rule by which the baseline decides, in words; empty: the most probable class.
+        The rule by which the baseline decides, in words, about the rarer of two classes; empty: the
+        most probable class.
     max_price : float, default=0.01
         The largest loss of accuracy, as a share, at which a contender is recommended.
     ignore : tuple of str, default=()

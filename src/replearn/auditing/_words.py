@@ -96,7 +96,7 @@ def _tail(judged: ContenderJudgement) -> str:
 def recommendation(judgement: Judgement) -> str:
     """Say which contender to use, and its price."""
     if judgement.baseline.outcome == NEEDS_THRESHOLD:
-        return f"Recommendation: choose a decision threshold first ({THRESHOLDS})."
+        return _recommended_threshold(judgement)
     if judgement.recommended is None:
         return "Recommendation: find a better model first."
     chosen = judgement[judgement.recommended]
@@ -115,6 +115,16 @@ def recommendation(judgement: Judgement) -> str:
     return (
         f"{keep} No other contender is shown to change fewer predictions at a price of at most "
         f"{price}."
+    )
+
+
+def _recommended_threshold(judgement: Judgement) -> str:
+    found = judgement.risk
+    if found is None or not found.rule:
+        return f"Recommendation: choose a decision threshold first ({THRESHOLDS})."
+    return (
+        f"Recommendation: choose another decision threshold first ({THRESHOLDS}). At present "
+        f"{found.event!r} is predicted where its probability is above {found.threshold:.3g}."
     )
 
 

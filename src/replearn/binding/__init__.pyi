@@ -1,5 +1,4 @@
 from .choices import bind_candidates, certify_choice, pool_digest
-from .copies import copy_conditions, mixed_bits, names_persons
 from .digests import Fingerprint, bind
 from .estimator import (
     bind_estimator,
@@ -10,16 +9,6 @@ from .estimator import (
     prefitted,
 )
 from .incumbent import bind_fitted
-from .marks import (
-    MAX_ORTHOGONAL,
-    MIN_ROWS,
-    mark_of_columns,
-    products_vanish,
-    repeats_inside,
-    sample_conditions,
-    say_conditions,
-    say_mark,
-)
 from .point_masses import (
     EQUAL_ROWS,
     has_distinct_column,
@@ -28,7 +17,20 @@ from .point_masses import (
     without_masses,
 )
 from .probe import encode_probe
-from .schema import describe_points, nearly_equal, rows_sketched, warn_of_computed
+from .sample import (
+    MAX_ORTHOGONAL,
+    MIN_ROWS,
+    copy_conditions,
+    mark_of_columns,
+    mixed_bits,
+    names_persons,
+    products_vanish,
+    repeats_inside,
+    sample_conditions,
+    say_conditions,
+    say_mark,
+)
+from .schema import describe_points, rows_sketched
 from .useful_blocks import (
     PROBES,
     ConstantModels,
@@ -67,7 +69,6 @@ __all__ = [
     "mark_of_columns",
     "mixed_bits",
     "names_persons",
-    "nearly_equal",
     "pool_digest",
     "prefitted",
     "products_vanish",
@@ -82,6 +83,5 @@ __all__ = [
     "says_it_is_poor",
     "warn_if_all_constant",
     "warn_if_constant",
-    "warn_of_computed",
     "without_masses",
 ]

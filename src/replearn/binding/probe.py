@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from replearn.binding.marks import preprocessing_mark
+from replearn.binding.sample import preprocessing_mark
 from replearn.guarantees import Certificate, Probe
 from replearn.randomness import as_points
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import struct
 import unicodedata
-from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any
@@ -22,7 +21,14 @@ from sklearn.compose import ColumnTransformer
 
 from replearn.exceptions import PreprocessingWarning, warn_user
 from replearn.guarantees import DAYS, MAX_LEVELS, MIN_ROWS, RARE, ROUNDED_ROWS
-from replearn.randomness import ENCODING_VERSION, Kind, SharedKey, as_points
+from replearn.randomness import (
+    ENCODING_VERSION,
+    Kind,
+    SharedKey,
+    as_points,
+    nearly_equal,
+    warn_of_computed,
+)
 from replearn.records import digest_of
 from replearn.tables import TableEncoder, n_rows, take_rows
 
@@ -421,44 +427,3 @@ def _have_few_digits(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
     low, high = (int(end(powers)) for end in (np.min, np.max)) if powers.size else (0, 0)
     scale = (10.0 ** np.arange(low, high + 1.0))[powers - low]
     return np.asarray((np.round(numbers * scale) / scale == numbers) | (numbers == 0))
-
-
-# -- columns that look computed --------------------------------------------------------------------
-_LAST_BITS = 16
-"""Units of the last bit: 10,000 independent numbers have two as close with probability 1e-6."""
-
-
-def nearly_equal(ordered: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell for each row of sorted numbers whether two differ in their last bits only.
-
-    Whole numbers are not looked at: neighbours above 2**53 differ by one unit.
-
-    >>> nearly_equal(np.array([[0.1, 0.3, 0.1 + 0.2], [0.1, 0.2, 0.3]]))
-    array([ True, False])
-    """
-    found = np.zeros(len(ordered), dtype=bool)
-    if ordered.shape[1] < 2:
-        return found
-    with np.errstate(invalid="ignore"):
-        gaps = ordered[:, 1:] - ordered[:, :-1]
-        largest = np.maximum(np.abs(ordered[:, 0]), np.abs(ordered[:, -1]))
-        # Most columns: no two numbers are as close as the last bits of the largest one.
-        for row in np.flatnonzero(~(gaps.min(axis=1) > _LAST_BITS * np.spacing(largest))):
-            upper = ordered[row, 1:]
-            close = (gaps[row] > 0) & (gaps[row] <= _LAST_BITS * np.spacing(np.abs(upper)))
-            found[row] = (upper[close] != np.rint(upper[close])).any()
-    return found
-
-
-def warn_of_computed(names: Sequence[Any]) -> None:
-    """Warn that columns look computed."""
-    if not names:
-        return
-    shown = ", ".join(repr(name) for name in names[:3]) + (", ..." if len(names) > 3 else "")
-    warn_user(
-        f"column{'s' if len(names) > 1 else ''} {shown}: some numbers differ from others in their "
-        "last bits only, as numbers do that were computed in two ways. Another machine or another "
-        "version may compute other last bits, and a point that differs in one bit has another "
-        "threshold. Use decimals=6 in all runs, or identify rows by ids=.",
-        PreprocessingWarning,
-    )

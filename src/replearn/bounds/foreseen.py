@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from replearn.bounds.flips import binomial_masses, log_choose
 from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.numeric import Floats, binomial_sf
-from replearn.bounds.suprema import binomial_masses, log_choose
 from replearn.records import check_fraction
 
 Integers = NDArray[np.intp]

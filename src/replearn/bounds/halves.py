@@ -4,18 +4,18 @@ from functools import lru_cache
 
 import numpy as np
 
-from replearn.bounds.flips import flip_bound
-from replearn.bounds.foreseen import Integers
-from replearn.bounds.laws import ROUNDING, VOTES, ThresholdLaw, uniform_law
-from replearn.bounds.numeric import Floats
-from replearn.bounds.suprema import (
+from replearn.bounds.flips import (
     FLOAT_SLACK,
     LARGEST_BATCH,
     MAX_BLOCKS_BY_CELLS,
     NEGLECTED,
+    flip_bound,
     log_choose,
     window_radius,
 )
+from replearn.bounds.foreseen import Integers
+from replearn.bounds.laws import ROUNDING, VOTES, ThresholdLaw, uniform_law
+from replearn.bounds.numeric import Floats
 from replearn.bounds.theorem import theorem
 from replearn.records import check_choice
 

@@ -10,10 +10,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from replearn.bounds.flips import central_binomial, flip_curve, flip_supremum
+from replearn.bounds.flips import central_binomial, flip_curve, flip_supremum, level_matrix
 from replearn.bounds.laws import MAX_BLOCKS, ROUNDING, ThresholdLaw, rounded_table
 from replearn.bounds.numeric import Floats
-from replearn.bounds.suprema import level_matrix
 from replearn.records import check_count, check_fraction
 
 MAX_BLOCKS_OF_OPTIMAL_LAW = 2_000

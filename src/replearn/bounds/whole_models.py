@@ -11,9 +11,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.bounds.flips import FLOAT_SLACK, NEGLECTED, binomial_masses, window_radius
 from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.numeric import Floats, round_up, upper_probability
-from replearn.bounds.suprema import FLOAT_SLACK, NEGLECTED, binomial_masses, window_radius
 from replearn.bounds.theorem import theorem
 from replearn.records import check_choice, check_fraction, check_positive
 

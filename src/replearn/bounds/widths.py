@@ -9,7 +9,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from replearn.bounds.flips import central_binomial, flip_supremum, runs_bound, uniform_flip_bound
+from replearn.bounds.flips import (
+    MAX_BLOCKS_BY_CELLS,
+    GridEstimate,
+    central_binomial,
+    flip_supremum,
+    runs_bound,
+    uniform_flip_bound,
+)
 from replearn.bounds.laws import (
     LAWS_OF_A_WIDTH,
     MAX_BLOCKS,
@@ -20,7 +27,6 @@ from replearn.bounds.laws import (
 )
 from replearn.bounds.numeric import Floats
 from replearn.bounds.optimal import MAX_BLOCKS_OF_OPTIMAL_LAW, optimal_law, tightest_law
-from replearn.bounds.suprema import MAX_BLOCKS_BY_CELLS, GridEstimate
 from replearn.records import check_choice, check_count, check_fraction, require_integer
 
 # Significant digits of the widths that `smallest_width` returns.

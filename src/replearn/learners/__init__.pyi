@@ -8,11 +8,11 @@ from .decision_threshold import (
     with_threshold as with_threshold,
 )
 from .finite_randomness import FiniteRandomnessClassifier
-from .fitted_state import FittedState as FittedState
 from .incumbent import IncumbentClassifier
 from .incumbent_chain import Chain as Chain, Retraining as Retraining
 from .incumbent_regressor import IncumbentRegressor
 from .inputs import (
+    FittedState as FittedState,
     all_or_nothing as all_or_nothing,
     check_features as check_features,
     check_groups as check_groups,

@@ -25,8 +25,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval
 from replearn.execution import ConstantVote
-from replearn.learners.fitted_state import FittedState
 from replearn.learners.inputs import (
+    FittedState,
     all_or_nothing,
     base_estimator,
     check_features,

@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from replearn.binding import bind_estimator, certify_choice
 from replearn.compat import HasMethods, Interval
 from replearn.execution import BlockEnsemble, ConstantVote, RunContext, random_state_names
-from replearn.learners.fitted_state import check_n_models
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
     check_features,
+    check_n_models,
     checked_fit,
     with_base_tags,
 )

@@ -26,7 +26,6 @@ from replearn.learners.decision_threshold import (
     split_threshold,
     with_threshold,
 )
-from replearn.learners.incumbent_base import KeepsChain
 from replearn.learners.incumbent_budget import Budget, choose_changes
 from replearn.learners.incumbent_chain import (
     DECISION,
@@ -34,6 +33,7 @@ from replearn.learners.incumbent_chain import (
     MAX_MEMORY,
     PROBABILITY,
     Chain,
+    KeepsChain,
     Retraining,
     chain_scores,
     mixed_probabilities,

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 
 from replearn.learners.incumbent_rule import (
     UNKNOWN,
@@ -25,6 +26,8 @@ from replearn.learners.incumbent_rule import (
     mix,
     replay,
 )
+from replearn.learners.inputs import FittedState
+from replearn.randomness import SharedKey
 from replearn.tables import copy_rows
 
 MAX_RETRAININGS = 16
@@ -226,3 +229,62 @@ def mixed_probabilities(chain: Chain, X: Any, classes: NDArray[Any]) -> Floats:
         mixed = found if found is None else mix(mixed, found, one.memory)
     assert mixed is not None
     return mixed
+
+
+MAX_HISTORY = 120
+"""Retrainings that ``history_`` lists."""
+
+
+class KeepsChain(FittedState, MetaEstimatorMixin, BaseEstimator):
+    """Base of estimators with the parameter ``incumbent`` and the fitted attribute ``chain_``.
+
+    A fitted estimator does not need its incumbent, whose models are in the chain: copies by pickle
+    and model files leave it out, so that they do not grow with the number of retrainings.
+    """
+
+    _always_certified: ClassVar[bool] = False
+    _derived_state: ClassVar[tuple[str, ...]] = ("estimator_",)
+
+    estimator: Any
+    incumbent: Any
+    chain_: Chain
+
+    @property
+    def shared_key(self) -> Any:
+        """The key of the models, where one has a key; model files need it."""
+        models = [self.estimator]
+        if "chain_" in vars(self):
+            models = [one.model for one in (*reversed(self.chain_.recent), self.chain_.start)]
+        keyed = [model for model in models if hasattr(model, "shared_key")]
+        if not keyed:
+            raise AttributeError(f"no estimator of this {type(self).__name__} has a shared_key")
+        return keyed[0].shared_key
+
+    def _record(self, entry: dict[str, Any]) -> None:
+        """Add this retraining to the history of the incumbent."""
+        before = getattr(self.incumbent, "history_", [])
+        self.history_ = [*before, entry][-MAX_HISTORY:]
+        self.n_retrainings_ = 0
+        if self.incumbent is not None:
+            self.n_retrainings_ = 1 + getattr(self.incumbent, "n_retrainings_", 0)
+
+    def _file_state(self) -> dict[str, Any]:
+        return {**super()._file_state(), "incumbent": None}
+
+    def _restore(self, key: SharedKey) -> None:
+        super()._restore(key)
+        if "chain_" in vars(self):
+            check_chain(self.chain_)
+            self.estimator_ = self.chain_.newest.model
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        return {**state, "incumbent": None} if "chain_" in state else state
+
+    def __sklearn_clone__(self) -> Any:
+        params = self.get_params(deep=False)
+        copies = {name: clone(value, safe=False) for name, value in params.items()}
+        return type(self)(**{**copies, "incumbent": self.incumbent})
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "chain_")

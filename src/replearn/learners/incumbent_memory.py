@@ -2,8 +2,8 @@
 
 Decisions are compared after the band: a mixture that is half overruled by new evidence may have a
 good log loss and still keep wrong predictions. Losses are counted, and they are expected from the
-scores (`replearn.learners.incumbent_expected`), which shows smaller ones. After a change it is
-memory that must not lose; before, it is the loss that must be shown.
+scores (`expected_losses`), which shows smaller ones. After a change it is memory that must not
+lose; before, it is the loss that must be shown.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 from scipy.stats import hypergeom
 
-from replearn.learners.incumbent_expected import expected_losses
 from replearn.learners.incumbent_rule import Codes, Floats, Replay, Setting, evidence_of, keep, mix
 
 CONFIDENCE_IN_HISTORY = 0.95
@@ -180,7 +179,7 @@ def choose_setting(  # noqa: PLR0913
             band=settings[0].band * scale,
             weights=weights,
             costs=costs,
-            groups=parts_of(groups),
+            part_of_row=parts_of(groups),
         )
         expected = map(_jackknife, values, left_out.T)
         evidence = [Evidence(*both) for both in zip(counted, expected, strict=True)]
@@ -306,10 +305,10 @@ def loss_against(
 
 
 def _jackknife(value: Any, left_out: Any) -> Loss:
-    """Return an estimate with the standard error that its values without each group give."""
-    n_groups = len(left_out)
+    """Return an estimate with the standard error that its values without each part give."""
+    n_parts = len(left_out)
     spread = float(np.sum((np.array(left_out) - np.mean(left_out)) ** 2))
-    return Loss(float(value), float(np.sqrt((n_groups - 1) / n_groups * spread)), n_groups)
+    return Loss(float(value), float(np.sqrt((n_parts - 1) / n_parts * spread)), n_parts)
 
 
 def _loss(codes: Any, plain: Any, kept: Any, metric: Metric, weights: Any) -> float:
@@ -324,3 +323,113 @@ def settings_to_try(band: float, threshold: float) -> tuple[Setting, ...]:
     Setting(memory=0.7, band=0.1, threshold=0.5)
     """
     return tuple(Setting(memory, share * band, threshold) for memory, share in SETTINGS_TRIED)
+
+
+# -- expected losses -------------------------------------------------------------------------------
+REACH = 3.0
+"""Rows whose remembered or new score is within so many bands of the threshold are near it."""
+
+MIN_ROWS = 100
+"""With fewer rows near the threshold, or on which rules differ, all rows are used."""
+
+
+def expected_losses(
+    remembered: Floats,
+    new: Floats,
+    codes: Codes,
+    plain: Codes,
+    kept: Sequence[Codes],
+    *,
+    threshold: float,
+    band: Floats | float,
+    weights: Floats | None,
+    costs: Floats,
+    part_of_row: NDArray[np.intp],
+) -> tuple[Floats, Floats]:
+    """Return the expected loss of each setting, and its value without each part of the rows.
+
+    Rows on which an incumbent and plain retraining differ lie near the decision threshold, where
+    labels are close to coin flips: counting them shows large losses only. The probability of a
+    label is estimated from all rows near the threshold and those that differ, by a linear
+    combination of the remembered score and the new one, and the loss is its mean over the rows that
+    differ. A drift of the share of labels moves the constant of that combination, a change of the
+    concept the weight of the new score.
+
+    Parameters
+    ----------
+    remembered, new : ndarray of shape (n,) or (n, n_classes)
+        Scores.
+    codes : ndarray of int
+        Codes of the labels.
+    plain : ndarray of int
+        Predictions of plain retraining.
+    kept : sequence of ndarray of int
+        Predictions with each setting.
+    threshold : float
+        Decision threshold on the score, for two classes.
+    band : ndarray or float
+        The widest band, in units of the score.
+    weights : ndarray or None
+        One weight per row.
+    costs : ndarray of shape (n_classes,)
+        What an error costs at a row of each class.
+    part_of_row : ndarray of int
+        Part of each row, from 0, for the jackknife.
+
+    Returns
+    -------
+    tuple of ndarray
+        Shapes (n_settings,) and (n_parts, n_settings).
+    """
+    share = np.ones(len(codes)) if weights is None else weights
+    columns = _columns(remembered, new, codes)
+    near = share
+    if remembered.ndim == 1:
+        distance = np.minimum(np.abs(remembered - threshold), np.abs(new - threshold))
+        differs = np.any([one != plain for one in kept], axis=0)  # a tree's are far from it
+        inside = differs | (distance <= REACH * np.asarray(band))
+        near = share * inside if inside.sum() >= MIN_ROWS else share
+    whole = np.ones(len(codes), dtype=bool)
+    n_parts = int(part_of_row.max()) + 1
+    used = [whole, *(part_of_row != number for number in range(n_parts))]
+    found = np.array([_losses(columns, near, share, costs, rows, plain, kept) for rows in used])
+    return found[0], found[1:]
+
+
+def _columns(remembered: Floats, new: Floats, codes: Codes) -> list[tuple[Floats, Floats]]:
+    """Return for each class what its probability is a linear function of, and whether it came."""
+    if remembered.ndim == 1:
+        features = np.column_stack([np.ones(len(codes)), remembered, new])
+        return [(features, (codes == 1).astype(np.float64))]
+    return [
+        (
+            np.column_stack([np.ones(len(codes)), remembered[:, label], new[:, label]]),
+            (codes == label).astype(np.float64),
+        )
+        for label in range(remembered.shape[1])
+    ]
+
+
+def _losses(
+    columns: Any,
+    near: Floats,
+    share: Floats,
+    costs: Floats,
+    rows: Any,
+    plain: Codes,
+    kept: Any,
+) -> list[float]:
+    """Return the expected loss of each setting on some rows, estimated from the same rows."""
+    fitted = []
+    for features, came in columns:
+        used = features[rows]
+        moments = used.T * near[rows]
+        weights = np.linalg.lstsq(moments @ used, moments @ came[rows], rcond=1e-10)[0]
+        fitted.append(np.clip(used @ weights, 0.0, 1.0))
+    if len(fitted) == 1:
+        fitted = [1.0 - fitted[0], fitted[0]]
+    worth = np.column_stack(fitted) * costs  # what a prediction of each class saves
+    every = np.arange(len(worth))
+    now = worth[every, plain[rows]]
+    total = float(share[rows].sum())
+    return [float((share[rows] * (now - worth[every, one[rows]])).sum() / total) for one in kept]

@@ -13,8 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import RunContext, fit_in_context
-from replearn.learners.incumbent_base import KeepsChain
-from replearn.learners.incumbent_chain import MAX_MEMORY, Chain, Retraining, predict_with
+from replearn.learners.incumbent_chain import (
+    MAX_MEMORY,
+    Chain,
+    KeepsChain,
+    Retraining,
+    predict_with,
+)
 from replearn.learners.incumbent_fit import (
     chain_of,
     check_columns,

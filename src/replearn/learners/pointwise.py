@@ -18,7 +18,7 @@ from replearn.binding import bind_estimator
 from replearn.bounds import ThresholdLaw
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import BlockEnsemble, RunContext
-from replearn.guarantees import Plan, PlanRequest, plan_votes
+from replearn.guarantees import Design, Plan, PlanRequest, plan_votes
 from replearn.heavy import HeavyPoints
 from replearn.learners.decision_threshold import (
     POS_LABEL_CONSTRAINTS,
@@ -29,12 +29,12 @@ from replearn.learners.decision_threshold import (
     split_threshold,
     with_threshold,
 )
-from replearn.learners.fitted_state import check_n_models
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
     check_base,
     check_features,
+    check_n_models,
     checked_fit,
     fitted_key,
     fitted_precision,
@@ -445,7 +445,8 @@ class PointwiseReplicableClassifier(VotePredictions):
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # raises scikit-learn's error; slower than the check above
         key = fitted_key(self)
-        design = self.plan_.vote_design
+        design = self.plan_.design
+        assert isinstance(design, Design)
         fitted = (self.classes_, self.heavy_, self.joint_variance_, fitted_precision(self))
         return FittedVote(self._ensemble, design, key.child("vote"), *fitted, self.n_jobs)
 

@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 
 from replearn.execution import BlockEnsemble
 from replearn.guarantees import BlockVotes
-from replearn.learners.fitted_state import FittedState
-from replearn.learners.inputs import check_features
+from replearn.learners.inputs import FittedState, check_features
 from replearn.learners.plain_words import PlainExplanation, in_plain_words
 from replearn.learners.reasons import check_style, reasons
 from replearn.learners.results import ClassExplanation, Explanation, FlipRate, explanation

@@ -16,10 +16,10 @@ from replearn.binding import bind_estimator, certify_choice
 from replearn.bounds import cell_escape, mean_rounding_flips, smallest_blocks_rounding
 from replearn.compat import HasMethods, Interval
 from replearn.execution import RunContext, model_predictions
-from replearn.learners.fitted_state import check_n_models
 from replearn.learners.inputs import (
     all_or_nothing,
     check_features,
+    check_n_models,
     checked_fit,
     fitted_key,
     with_base_tags,

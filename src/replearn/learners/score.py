@@ -7,44 +7,45 @@ the standard error, which is estimated: the certificate says so.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import bind_estimator
+from replearn.binding import bind_estimator, rows_needed
 from replearn.bounds import score_half_width
 from replearn.compat import HasMethods, Interval
+from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.execution import BlockEnsemble, RunContext
-from replearn.guarantees import MIN_BLOCKS, Certificate, Plan
+from replearn.guarantees import MIN_BLOCKS, Certificate, Plan, blocks_and_partitions, rounded_up
 from replearn.learners.decision_threshold import (
     POS_LABEL_CONSTRAINTS,
     THRESHOLD_CONSTRAINTS,
     block_estimator,
+    block_thresholds,
+    known_threshold,
+    prevalence,
     split_threshold,
 )
 from replearn.learners.fit_params import PassesFitParams
-from replearn.learners.fitted_state import check_n_models
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
     check_base,
     check_features,
+    check_n_models,
     checked_fit,
     fitted_key,
     fitted_precision,
     float_precision,
     with_base_tags,
 )
-from replearn.learners.planning import (
-    check_sample,
-    describe_blocks,
-    identity_of,
-)
+from replearn.learners.planning import check_sample, describe_blocks, identity_of
 from replearn.learners.predictions import KeyedPredictions
 from replearn.learners.score_curve import (
     ErrorCurve,
@@ -54,10 +55,9 @@ from replearn.learners.score_curve import (
     leading_pairs,
     own_blocks,
 )
-from replearn.learners.score_design import Cut, cut_for, score_threshold, warn_if_above_budget
 from replearn.learners.score_rule import FittedScore, measure_scores
 from replearn.learners.single_rule import FollowsPlan
-from replearn.learners.training import Sample, train_blocks
+from replearn.learners.training import Sample, TrainedBlocks, train_blocks
 from replearn.learners.usefulness import (
     n_rows_tried,
     warn_if_scores_are_few,
@@ -412,3 +412,81 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
 
     def __sklearn_tags__(self):
         return with_base_tags(super().__sklearn_tags__(), base_estimator(self.estimator))
+
+
+# -- blocks and decision threshold -----------------------------------------------------------------
+class Cut(NamedTuple):
+    """How the rows are cut: the same in all runs that are compared."""
+
+    n: int
+    n_blocks: int
+    n_partitions: int
+    decimals: int | None
+
+    @property
+    def block_size(self) -> int:
+        """Rows (or groups) of a block."""
+        return self.n // self.n_blocks
+
+
+def cut_for(sample: Sample, params: Any, n: int) -> Cut:
+    """Return how n rows of a sample are cut by the parameters in force.
+
+    It depends on the number of rows, rho and the base estimator's parameters, never on the data.
+    """
+    need = rows_needed(base_estimator(params.estimator)) if sample.unit == "rows" else None
+    useful = 0 if need is None else need.useful
+    sizes = params.n_blocks, params.n_partitions
+    n_blocks, ways = blocks_and_partitions(n, float(params.rho), *sizes, useful)
+    if n < n_blocks:
+        raise ValueError(
+            f"n_blocks={n_blocks} blocks need as many {sample.unit}, but n_samples={n}."
+        )
+    return Cut(n, n_blocks, ways, params.decimals)
+
+
+class ScoreThreshold(NamedTuple):
+    """The decision threshold of a fit, its standard error, and the models that give scores."""
+
+    threshold: float
+    standard_error: float
+    estimators: list[Any]
+
+
+def score_threshold(blocks: TrainedBlocks, threshold: Any) -> ScoreThreshold:
+    """Return the probability from which the second class is the prediction.
+
+    A target is reached by each block on its own rows: thresholds of the blocks of one partition
+    are independent draws, and their mean has a standard error that they show themselves.
+    """
+    known = known_threshold(threshold)
+    if known is not None:
+        return ScoreThreshold(known, 0.0, blocks.estimators)
+    codes = blocks.sample.codes
+    if threshold == "prevalence":
+        share = prevalence(codes)
+        error = math.sqrt(share * (1.0 - share) / len(codes))
+        return ScoreThreshold(share, error, blocks.estimators)
+    estimators, chosen = block_thresholds(blocks.estimators, threshold, ())
+    assert chosen is not None
+    # theorem: decision-threshold, section "Scores"
+    spread = float(chosen.std(ddof=1)) / math.sqrt(blocks.design.n_blocks)
+    return ScoreThreshold(float(chosen.mean()), spread, estimators)
+
+
+def warn_if_above_budget(certificate: Certificate) -> None:
+    """Warn that scores vary too much for the requested rho."""
+    inputs = certificate.inputs
+    rho = certificate.rho
+    if rho is None or rho <= inputs["rho"] * (1 + 1e-9):
+        return
+    # theorem: score-thresholds (thresholds end at scores of 0 and 1)
+    rows = math.ceil(inputs["n"] * (rho / inputs["rho"]) ** 2)
+    warn_user(
+        f"requested rho={inputs['rho']:g}, but the estimate for this sample is "
+        f"{rounded_up(rho)}: scores have a standard error of {inputs['standard_error']:.3g}, and "
+        "thresholds would have to reach beyond scores of 0 and 1. Use more rows (about "
+        f"{rows} {inputs['unit']} if standard errors fall as usual), an estimator whose "
+        f"probabilities vary less, or rho={rounded_up(rho)}.",
+        NotCertifiedWarning,
+    )

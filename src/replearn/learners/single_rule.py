@@ -15,8 +15,7 @@ from replearn.binding import Fingerprint, certify_choice
 from replearn.compat import Interval, validate_data
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.guarantees import Certificate, Plan
-from replearn.learners.fitted_state import FittedState
-from replearn.learners.inputs import check_labels
+from replearn.learners.inputs import FittedState, check_labels
 from replearn.learners.planning import changed_params, refuse_planned
 from replearn.primitives import sample_order
 from replearn.randomness import HoldsKey, SharedKey

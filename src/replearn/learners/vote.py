@@ -81,7 +81,7 @@ class FittedVote:
         """
         if self.heavy is None:
             return self.rule
-        points = as_points(X, decimals=self.design.decimals)
+        points = as_points(X, decimals=self.design.request.decimals)
         return HeavyRule(self.rule, self.heavy.view(points))
 
     def votes(self, X: Any) -> NDArray[Any]:
@@ -114,7 +114,7 @@ class FittedVote:
         return self.rule_for(X).predictions(votes, noise)
 
     def _points(self, X: Any, ids: Any) -> Points:
-        return keyed_points(X, ids, self.design.decimals, self.precision)
+        return keyed_points(X, ids, self.design.request.decimals, self.precision)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ class ThresholdRule:
     @property
     def counts_votes(self) -> bool:
         """Whether votes are whole numbers, so that it is known which sums are still possible."""
-        return self.design.vote == "hard"
+        return self.design.request.vote == "hard"
 
     def votes_until_decided(
         self, ensemble: BlockEnsemble, X: Any, noise: Floats, n_jobs: int | None
@@ -163,7 +163,7 @@ class ThresholdRule:
 
     def predictions(self, votes: NDArray[Any], noise: Floats) -> NDArray[np.intp]:
         """Return the code of each prediction: 1 iff ``threshold < mean of G(share)``."""
-        if self.design.vote == "soft":
+        if self.design.request.vote == "soft":
             return (noise < self._responses(votes)).astype(np.intp)
         # theorem: pointwise-threshold, several-partitions
         return below_law(noise, self._response_sums(votes), self.design.n_partitions).astype(
@@ -172,13 +172,13 @@ class ThresholdRule:
 
     def votes_of_shares(self, shares: Floats) -> NDArray[Any]:
         """Return votes of one partition with these shares of the classes, (n,)."""
-        if self.design.vote == "soft":
+        if self.design.request.vote == "soft":
             return shares[:, 1]
         return np.rint(shares[:, 1] * self.design.n_blocks).astype(np.int32)
 
     def share(self, votes: NDArray[Any]) -> Floats:
         """Mean share of the votes for class 1."""
-        shares = votes if self.design.vote == "soft" else votes / self.design.n_blocks
+        shares = votes if self.design.request.vote == "soft" else votes / self.design.n_blocks
         return np.asarray(shares.mean(axis=1))
 
     def proba(self, votes: NDArray[Any]) -> Floats:
@@ -202,7 +202,7 @@ class ThresholdRule:
 
     def limits(self, votes: NDArray[Any], noise: Floats, delta: float) -> tuple[Floats, Floats]:
         """Confidence limits of the flip probability of each point."""
-        limits = soft_flip_limits if self.design.vote == "soft" else flip_limits
+        limits = soft_flip_limits if self.design.request.vote == "soft" else flip_limits
         return limits(self.law, votes, noise, delta=delta)
 
     def average_flips(self, votes: NDArray[Any]) -> Floats:
@@ -211,7 +211,7 @@ class ThresholdRule:
 
     def rate_limit(self, votes: NDArray[Any], delta: float) -> float:
         """Upper limit of the flip rate over the points."""
-        if self.design.vote == "soft":
+        if self.design.request.vote == "soft":
             raise ValueError('flip_rate needs vote="hard"; this estimator was fitted with "soft".')
         disagreement = block_disagreement(votes, self.law.n_blocks)
         return flip_rate_limit(self.law, disagreement, delta=delta)
@@ -222,7 +222,7 @@ class ThresholdRule:
 
     def _responses(self, votes: NDArray[Any]) -> Floats:
         """Mean over partitions of G(vote share), in [0, 1]."""
-        if self.design.vote == "soft":
+        if self.design.request.vote == "soft":
             # theorem: soft-votes
             return np.asarray(self.law.at(votes).mean(axis=1))
         return self._response_sums(votes) / (self.design.n_partitions * 2.0**LAW_BITS)
@@ -281,7 +281,7 @@ class GumbelRule:
 
     def limits(self, votes: Floats, noise: Floats, delta: float) -> tuple[Floats, Floats]:
         """Confidence limits of the flip probability of each point."""
-        counted = self.design.n_partitions == 1 and self.design.vote == "hard"
+        counted = self.design.n_partitions == 1 and self.design.request.vote == "hard"
         return class_flip_limits(
             self.proba(votes),
             self.design.n_blocks,
@@ -310,14 +310,16 @@ def whole_votes(votes: NDArray[Any], design: Design) -> NDArray[Any]:
 
     A score is steadier than the coin of the same mean: flips are overstated.
     """
-    return np.rint(votes * design.n_blocks).astype(np.intp) if design.vote == "soft" else votes
+    return (
+        np.rint(votes * design.n_blocks).astype(np.intp) if design.request.vote == "soft" else votes
+    )
 
 
 def heavy_points(sample: Any, classes: Any, design: Design, key: SharedKey) -> HeavyPoints | None:
     """Find and label the points that occur often, if the plan treats them apart."""
     if design.heavy is None:
         return None
-    found: HeavyPoints = sample.heavy_points(classes, design.heavy, key, design.decimals)
+    found: HeavyPoints = sample.heavy_points(classes, design.heavy, key, design.request.decimals)
     return found
 
 
@@ -364,7 +366,7 @@ def measure_votes(vote: FittedVote, blocks: TrainedBlocks, n_tried: int) -> Usef
     shares = np.minimum(others / others.sum(axis=1, keepdims=True), 1.0)
     votes = np.repeat(vote.rule.votes_of_shares(shares)[:, np.newaxis], design.n_partitions, axis=1)
     predicted = vote.rule.predictions(votes, noise)
-    hard = design.vote == "hard"
+    hard = design.request.vote == "hard"
     return usefulness(predicted, shares, codes, vote.classes, hard=hard)
 
 
@@ -373,10 +375,10 @@ def _class_totals(vote: FittedVote, start: int, stop: int, X: Any) -> Floats:
     n_models = stop - start
     ensemble = vote.ensemble.part(start, stop)
     totals = _voting_method(ensemble, vote.design)(X, n_jobs=vote.n_jobs)[:, 0].astype(np.float64)
-    if vote.design.vote == "soft":
+    if vote.design.request.vote == "soft":
         totals *= n_models
     return np.column_stack([n_models - totals, totals]) if totals.ndim == 1 else totals
 
 
 def _voting_method(ensemble: BlockEnsemble, design: Design) -> Any:
-    return ensemble.soft_scores if design.vote == "soft" else ensemble.vote_counts
+    return ensemble.soft_scores if design.request.vote == "soft" else ensemble.vote_counts

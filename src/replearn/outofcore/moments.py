@@ -1,10 +1,10 @@
 """Moments of the columns of a file, from sums that pieces add up, and the marks they show.
 
-`replearn.binding.marks` looks for the marks of a transformer in front; here are columns of which it
-gets sums instead of cells. What a mean, a spread, a range, repeated ends, products of columns or a
-column of row numbers show is found as in memory. Cells that are the mean of their column are looked
-for in some of the rows. A RobustScaler is not looked for: its mark are exact quartiles, which no
-sum gives.
+`replearn.binding.sample` looks for the marks of a transformer in front; here are columns of which
+it gets sums instead of cells. What a mean, a spread, a range, repeated ends, products of columns or
+a column of row numbers show is found as in memory. Cells that are the mean of their column are
+looked for in some of the rows. A RobustScaler is not looked for: its mark are exact quartiles,
+which no sum gives.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Shared randomness: keys, canonical encoding of points, keyed hash."""
 
 from replearn.randomness.columns import (
+    nearly_equal,
     pandas_columns,
     pandas_names,
     read_once,
+    warn_of_computed,
 )
 from replearn.randomness.hashing import gumbel_from_hashes
 from replearn.randomness.key import HoldsKey, SharedKey, key_or_default, warn_if_weak

@@ -9,6 +9,8 @@ from .checks import (
     if_given,
 )
 from .json import (
+    FlatJsonFile,
+    JsonFile,
     Reader,
     canonical_json,
     check_format,
@@ -23,7 +25,6 @@ from .json import (
     write_atomically,
     write_bytes_atomically,
 )
-from .json_file import FlatJsonFile, JsonFile
 from .search import bisect, geometric_mean, require_integer, require_pair, smallest_integer
 from .text import aligned, html_table, html_text, two_columns, visible
 from .work_folder import MANIFEST, WorkFolder, other_work

@@ -10,12 +10,12 @@ import math
 import os
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Self, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from replearn.exceptions import CertificateError
 
@@ -215,7 +215,7 @@ def refuse_differences(what: str, stored: Any, computed: Any) -> None:
         raise CertificateError(f"{what}: {stored!r} is written, {computed!r} follows")
 
 
-# -- files that are whole or not there, and folders that say what they hold ------------------------
+# -- files that are whole or not there, and folders that say what they hold ----------------------
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file so that a reader sees the old file or the new one, never half of it."""
     # A plan is there to be shared: the mode that open() would use.
@@ -278,3 +278,56 @@ def differences(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str
     ['key', 'estimator']
     """
     return [item for item in {**wanted, **known} if known.get(item) != wanted.get(item)]
+
+
+# -- objects that are kept as files ----------------------------------------------------------------
+class JsonFile:
+    """What is written to a JSON file, whole or not at all, and read from it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON values."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what `to_json` wrote; anything unexpected raises an error."""
+        raise NotImplementedError
+
+    def to_json(self) -> str:
+        """Return everything as JSON text."""
+        return pretty_json(self.to_dict())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a JSON file, whole or not at all."""
+        write_atomically(path, self.to_json() + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a JSON file; a changed file raises an error."""
+        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+
+
+class FlatJsonFile(JsonFile):
+    """A dataclass whose fields are the items of the JSON object, after format and version."""
+
+    KIND: ClassVar[str]  # what error messages call it
+    FORMAT: ClassVar[str]
+    VERSION: ClassVar[int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return format, version and all fields as JSON values."""
+        fields: dict[str, Any] = asdict(self)  # type: ignore[call-overload]
+        return {"format": self.FORMAT, "version": self.VERSION, **fields}
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what `to_json` wrote; anything unexpected raises an error."""
+        reader = Reader(read_object(text, cls.KIND), cls.KIND)
+        check_format(reader, cls.KIND, cls.FORMAT, cls.VERSION)
+        found: Self = reader.read(cls)
+        reader.finish()
+        found._check()
+        return found
+
+    def _check(self) -> None:
+        """Raise an error if the fields that were read contradict each other."""

@@ -18,7 +18,7 @@ from replearn import (
     PointwiseReplicableRegressor,
     ScoreReplicableClassifier,
 )
-from replearn.binding.copies import copy_conditions
+from replearn.binding.sample import copy_conditions
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(2500, 4)), columns=list("abcd"))

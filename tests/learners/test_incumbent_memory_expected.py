@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from replearn.learners.incumbent_expected import MIN_ROWS, expected_losses
-from replearn.learners.incumbent_memory import error_costs
+from replearn.learners.incumbent_memory import MIN_ROWS, error_costs, expected_losses
 
 N = 4000
 
@@ -29,7 +28,7 @@ def losses(old, new, codes, kept, *, weights=None, band=0.1, threshold=0.5):
         band=band,
         weights=weights,
         costs=error_costs(2, threshold),
-        groups=np.arange(len(codes)) % 20,
+        part_of_row=np.arange(len(codes)) % 20,
     )
 
 

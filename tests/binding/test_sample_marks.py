@@ -21,7 +21,7 @@ from sklearn.preprocessing import (
 )
 
 from replearn import PointwiseReplicableClassifier, PreprocessingWarning
-from replearn.binding.marks import sample_conditions
+from replearn.binding.sample import sample_conditions
 from replearn.learners.inputs import float_precision
 
 NAMES = ["a", "b", "c"]
