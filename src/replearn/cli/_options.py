@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import ast
 import dataclasses
+import difflib
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
 
@@ -143,7 +144,24 @@ def _value(text: str) -> Any:
 
 # -- parsers ---------------------------------------------------------------------------------------
 class Parser(argparse.ArgumentParser):
-    """Messages show what control characters an argument has, and do not send them."""
+    """Messages show what control characters an argument has, and name similar options."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments; an unknown option ends the command that it was given to."""
+        parsed, unknown = super().parse_known_args(args, namespace)
+        flag = next((word.partition("=")[0] for word in unknown if word.startswith("--")), None)
+        if flag is not None:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}\n{self._similar(flag)}")
+        return parsed, unknown
+
+    def _similar(self, flag: str) -> str:
+        """Name options that share a word with an unknown one, or are spelled like it."""
+        known = [name[2:] for name in self._option_string_actions if name.startswith("--")]
+        words = set(flag[2:].split("-"))
+        similar = [name for name in known if words.intersection(name.split("-"))]
+        similar = similar or difflib.get_close_matches(flag[2:], known, n=1, cutoff=0.5)
+        hint = f"Did you mean --{' or --'.join(similar[:2])}? " if similar else ""
+        return f"{hint}{self.prog} --help-all lists all options."
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """End the command."""
