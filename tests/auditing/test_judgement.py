@@ -11,7 +11,9 @@ import pytest
 from replearn.auditing import AuditDesign, AuditResult, ClassifierResult
 from replearn.auditing._columns import DataFacts
 from replearn.auditing._contenders import NEEDS, NOTHING, OLD_MODEL, SHARED_KEY
-from replearn.auditing._judgement import OUTCOMES, WORTH_IT
+from replearn.auditing._judgement import COSTLY, OUTCOMES, WORTH_IT, Score
+from replearn.auditing._statistics import Estimate
+from replearn.auditing._words import price, verdict
 
 NAMES = {
     "baseline": NOTHING,
@@ -265,6 +267,21 @@ def test_enough_events_are_not_remarked_on():
     wide = dataclasses.replace(many, columns=tuple(map(str, range(400))))
     assert wide.judgement.risk.too_few_events
     assert "per column (10)" in " ".join(str(wide).split())
+
+
+@pytest.mark.parametrize(
+    ("upper", "words", "limits"),
+    [
+        (0.01, "Price unclear", "; limits -1.0 to 5.0 points)"),
+        (-0.005, "Stability costs accuracy here", "(90.0 % to 88.0 %)"),
+    ],
+)
+def test_a_price_that_may_be_none_is_unclear(upper, words, limits):
+    score = Score("accuracy", 0.9, Estimate(0.88, 0.86, 0.9), Estimate(-0.02, -0.05, upper))
+    judged = random_result(0).judgement.others[0]
+    costly = dataclasses.replace(judged, outcome=COSTLY, scores=(score,))
+    assert verdict(costly) == words
+    assert limits in price(costly)
 
 
 def test_limits_are_a_range():

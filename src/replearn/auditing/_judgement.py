@@ -189,6 +189,11 @@ class ContenderJudgement:
     outcome: str
 
     @property
+    def price_is_shown(self) -> bool:
+        """Whether the limits of a score exclude that it costs nothing."""
+        return any(score.difference.upper < 0 for score in self.scores)
+
+    @property
     def usable(self) -> bool:
         """Whether its predictions depend on the row."""
         return self.outcome not in (USELESS, NEEDS_THRESHOLD)

@@ -50,6 +50,7 @@ VERDICTS = {
     NEEDS_THRESHOLD: "Needs a threshold",
     USELESS: "Useless",
 }
+PRICE_UNCLEAR = "Price unclear"
 
 
 def model_name(judgement: Judgement) -> str:
@@ -207,6 +208,8 @@ def by_need(judgement: Judgement) -> list[str]:
 
 def verdict(judged: ContenderJudgement) -> str:
     """Name the outcome in a few words."""
+    if judged.outcome == COSTLY and not judged.price_is_shown:
+        return PRICE_UNCLEAR
     return VERDICTS[judged.outcome]
 
 
@@ -252,7 +255,8 @@ def price(judged: ContenderJudgement) -> str:
     if not losses:
         return f"It costs {kept}."
     lost = " and ".join(
-        f"{100 * _loss(score):.1f} points of {score.name} ({_before_and_after(score)})"
+        f"{100 * _loss(score):.1f} points of {score.name} ({_before_and_after(score)}"
+        f"{_limits_of_loss(score)})"
         for score in losses
     )
     return f"It costs {lost}, but {kept}." if others else f"It costs {lost}."
@@ -260,6 +264,15 @@ def price(judged: ContenderJudgement) -> str:
 
 def _loss(score: Score) -> float:
     return score.baseline - score.value.value
+
+
+def _limits_of_loss(score: Score) -> str:
+    """Write the limits of a loss that may be none."""
+    if score.difference.upper < 0:
+        return ""
+    low = -100 * score.difference.upper
+    high = -100 * score.difference.lower
+    return f"; limits {low:.1f} to {high:.1f} points"
 
 
 def _before_and_after(score: Score) -> str:
