@@ -131,8 +131,8 @@ class PlanRequest:
     vote : {"hard", "soft"}, default="hard"
         Whether block models vote by label or by predicted probability.
     n_partitions : int, default=None
-        Number of random partitions into blocks, derived from the key; None: as many as ``max_fits``
-        allows.
+        Number of random partitions into blocks, which are derived from the key. If None, as many
+        as ``max_fits`` allows.
     max_fits : int, default=None
         Largest number of base estimators, over all partitions; None: the planner's default.
     classes : sequence, default=None
@@ -140,7 +140,7 @@ class PlanRequest:
     n_classes : int, default=None
         Number of classes; None: that of ``classes``, or 2.
     runs : int, default=2
-        How many runs must agree.
+        Number of runs that must agree.
     unit : {"rows", "groups"}, default="rows"
         What n counts.
     decimals : int, default=None

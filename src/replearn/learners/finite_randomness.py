@@ -65,7 +65,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
     test_share : float, default=0.3
         Share of the rows held out for the choice.
     classes : array-like, default=None
-        The two labels; None: those in ``y``.
+        The two labels. If None, those in ``y``.
     shared_key : str, bytes, int or SharedKey, default=None
         Where the shared bits come from; the same in both runs.
     plan : Plan, default=None
@@ -165,7 +165,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         X : array-like, frame or sparse matrix of shape (n, n_features)
             The sample.
         y : array-like of shape (n,)
-            Labels, two kinds.
+            Labels of two classes.
         context : RunContext, default=None
             How to run: a store of finished blocks, a time limit. It does not change the result.
 

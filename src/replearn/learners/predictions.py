@@ -141,7 +141,7 @@ class KeyedPredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixi
         X, ids
             As in ``predict``.
         style : {"analyst", "plain"}, default="analyst"
-            "plain": for the person who gets the prediction. Which label, which features spoke for
+            "plain" is for the person who gets the prediction. Which label, which features spoke for
             it and against it, how firm it is, and what training on new data would do; no
             thresholds.
         reference : array-like or frame of shape (n_reference, n_features), default=None
