@@ -316,8 +316,8 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         kind = score_kind(base)
         if kind == MARGIN and len(classes) > 2:
             raise ValueError(
-                f"y has {len(classes)} classes: with {name} an incumbent is kept for two classes "
-                "only; give another estimator."
+                f"y has {len(classes)} classes: with {name} an incumbent is supported for two "
+                "classes only; use another estimator."
             )
         if self.band_unit == "standard_error" and not hasattr(base, "standard_error"):
             raise ValueError(
@@ -327,7 +327,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         if self.threshold is not None and kind == MARGIN:
             raise ValueError(
                 f"threshold={self.threshold!r} is not supported with {name}, which has a threshold "
-                "of its own: give it there."
+                "of its own: set it there."
             )
         has_scores = hasattr(base, MARGIN) or hasattr(base, PROBABILITY)
         if not has_scores and not hasattr(base, DECISION):
@@ -339,8 +339,8 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         if self.memory != 0 and not has_scores and hasattr(base, DECISION):
             raise ValueError(
                 f"memory={self.memory!r} requires an estimator with predict_proba, which {name} "
-                "does not have: decision values of two fits are not in one unit. Use memory=0, or "
-                "wrap it in CalibratedClassifierCV."
+                "does not have: decision values of two fits have different scales. Use memory=0, "
+                "or wrap it in CalibratedClassifierCV."
             )
         if self.keep_rate is not None and len(classes) != 2:
             raise ValueError(
