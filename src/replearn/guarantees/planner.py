@@ -323,27 +323,30 @@ def plan(
     d: int | None = None,
     **options: Any,
 ) -> Plan:
-    """Plan a promise: give all but one of the numbers, and the missing one is solved.
+    """Plan a promise: give all numbers but one, and the missing one is computed.
 
     A plan depends on these arguments only, never on data, so that all labs get the same one.
 
     Parameters
     ----------
     task : str or class
-        What is planned. Blocks that vote: "pointwise" (the same prediction at each fixed point) or
-        "approximate" (on all but a small mass of points). Others: "selection", "finite class",
-        "search", "thresholds", "realizable", "semi", "finite randomness", "heavy",
-        "heavy, whole set", "one heavy point", "coins", "score"; or the estimator itself.
+        What is planned. Blocks that vote are "pointwise" (the same prediction at each fixed point)
+        or "approximate" (on all but a small mass of points). Other tasks are "selection",
+        "finite class", "search", "thresholds", "realizable", "semi", "finite randomness", "heavy",
+        "heavy, whole set", "one heavy point", "coins" and "score". The class of an estimator
+        stands for its task.
     n : int or None
-        Rows (or groups) of each sample; None: the smallest number that meets the targets.
+        Rows (or groups) of each sample. If None, the smallest number that meets the targets.
     rho : float or None
-        Probability that two runs differ; None: the smallest that n allows (votes), or 0.1.
+        Probability that two runs differ. If None, the smallest one that n allows (for votes), or
+        0.1.
     gamma : float or None
-        Mass of points on which two models may differ; None: the smallest (votes), or the
-        task's default.
+        Mass of points on which two models may differ. If None, the smallest one (for votes), or
+        the default of the task.
     alpha, beta : float or None
-        Excess error, and the probability that it is larger. Votes: over the best hypothesis of a
-        class of VC dimension ``d``, or, with ``heavy="auto"``, over the mean of the block models.
+        Excess error, and the probability that it is exceeded. For votes it is relative to the best
+        hypothesis of a class of VC dimension ``d`` or, with ``heavy="auto"``, to the mean error of
+        the block models.
     d : int or None
         VC dimension of the class of hypotheses.
     **options
@@ -362,8 +365,8 @@ def plan(
     Returns
     -------
     Plan
-        With ``certified`` False when the targets are out of reach; ``reason`` then says what this
-        n can promise and which n the targets need.
+        ``certified`` is False if the targets are out of reach; ``reason`` then says what this n
+        can promise, and which n the targets need.
 
     Examples
     --------
