@@ -228,12 +228,12 @@ class PlanRequest:
 
     @property
     def stage(self) -> HeavyStage | None:
-        """The heavy stage, where it is given itself."""
+        """The heavy stage, if it is given explicitly."""
         return self.heavy if isinstance(self.heavy, HeavyStage) else None
 
     @property
     def affordable_blocks(self) -> int | None:
-        """Blocks of a partition that ``max_fits`` pays for; None: no budget was given."""
+        """Blocks of a partition that ``max_fits`` allows; None if no budget is given."""
         return None if self.max_fits is None else self.max_fits // (self.n_partitions or 1)
 
     @property
@@ -242,7 +242,7 @@ class PlanRequest:
         return self.block_size or self.min_block or MIN_BLOCK
 
     def with_default_law(self) -> "PlanRequest":
-        """Return the request with a law, where none is given."""
+        """Return the request with the default law, if no law is given."""
         if self.law is not None:
             return self
         if {self.alpha, self.beta, self.d} == {None}:
@@ -253,7 +253,7 @@ class PlanRequest:
     def without_design(self) -> "PlanRequest":
         """Return the request without what a design fixes: rows, blocks, law, partitions, stage.
 
-        So it goes for family and columns, which only decide on partitions.
+        Family and columns are left out as well, since they only decide on partitions.
         """
         return replace(
             self,

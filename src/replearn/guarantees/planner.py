@@ -411,7 +411,7 @@ def _check_names(task: str, params: dict[str, Any]) -> None:
 
 
 def plan_votes(request: PlanRequest) -> Plan:
-    """Plan blocks that vote: solve what the request leaves open.
+    """Plan blocks that vote, and compute what the request leaves open.
 
     Parameters
     ----------
@@ -421,7 +421,7 @@ def plan_votes(request: PlanRequest) -> Plan:
     Returns
     -------
     Plan
-        Where the targets are out of reach, with what n can promise and which n they need.
+        If the targets are out of reach, it says what n can promise and which n they need.
 
     Examples
     --------
@@ -474,17 +474,17 @@ def _check_enough_given(request: PlanRequest) -> None:
     open_accuracy = _open_accuracy(request)
     if len(open_accuracy) == 2:
         raise ValueError(
-            f"{' and '.join(open_accuracy)} are both open: give two of alpha, beta and d"
+            f"{' and '.join(open_accuracy)} are both missing: give two of alpha, beta and d"
         )
     if request.task == "approximate" and request.rho is None and request.gamma is None:
         raise ValueError("the approximate notion needs rho or gamma (or both)")
     if request.n is not None:
         return
     if len(open_accuracy) == 1:
-        raise ValueError(f"{open_accuracy[0]} and n are both open: give one of them")
+        raise ValueError(f"{open_accuracy[0]} and n are both missing: give one of them")
     targets = (request.rho,) if request.task == "pointwise" else (request.rho, request.gamma)
     if None in targets and request.n_blocks is None:
-        raise ValueError("n and a target are both open: give n, or all of rho (and gamma)")
+        raise ValueError("n and a target are both missing: give n, or all of rho (and gamma)")
 
 
 def _open_accuracy(request: PlanRequest) -> list[str]:
