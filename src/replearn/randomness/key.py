@@ -328,10 +328,9 @@ class SharedKey:
     def __reduce__(self) -> tuple[Any, tuple[bytes, bool, bool]]:
         if not self._pickles:
             warnings.warn(
-                f"the secret key {self.fingerprint} is being pickled, readable by whoever gets the "
-                "file. Give the estimator key.allow_pickle() if that is wanted; replearn.save "
-                "writes "
-                "model files without the key.",
+                f"the secret key {self.fingerprint} is being pickled: anybody who has the file can "
+                "read it. Pass key.allow_pickle() to the estimator if this is intended; "
+                "replearn.save writes model files without the key.",
                 SecretKeyWarning,
                 stacklevel=2,
             )
@@ -361,9 +360,10 @@ def warn_if_weak(value: Any) -> None:
     if value is None or not (key := SharedKey(value)).is_weak:
         return
     warn_user(
-        f"the key {key.fingerprint} was made of a short text or a small number: whoever reads the "
-        "fingerprint can guess it, and compute every threshold. Use SharedKey.generate() (on the "
-        "command line: replearn key new); if the key is public on purpose, ignore WeakKeyWarning.",
+        f"the key {key.fingerprint} was made from a short text or a small number: anybody who "
+        "knows the fingerprint can guess it, and compute every threshold. Use "
+        "SharedKey.generate() (on the command line: replearn key new); if the key is public on "
+        "purpose, ignore WeakKeyWarning.",
         WeakKeyWarning,
     )
 
