@@ -10,7 +10,8 @@ from typing import Any
 
 from _atlas_measure import COIN_TOSS, DELTA, MIN_CERTIFIED_ROWS, SHARES, Effort
 from _atlas_tables import Source
-from _cells import Cells, machine
+from _cells import Cells
+from _records import machine
 
 VERSION = 1
 MODEL_TITLES = {

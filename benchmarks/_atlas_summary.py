@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from _cells import markdown_table
+from _tables import markdown_table
 
 LOST = -0.01
 """A remedy loses where it costs a point of accuracy."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from _cells import markdown_table
 from numpy.typing import NDArray
 from scipy.stats import hypergeom
 
@@ -17,17 +16,6 @@ from replearn.bounds import ThresholdLaw, binomial_limits, flip_estimate, flip_l
 EDGES = (0.001, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 1.0)
 MIN_STABLE = 0.03
 DELTA = 0.05
-HEADER = (
-    "predicted",
-    "rows",
-    "mean predicted",
-    "observed",
-    "predicted - observed",
-    "± sd",
-    "mean lower limit",
-    "mean upper limit",
-    "within",
-)
 
 
 @dataclass(frozen=True)
@@ -79,32 +67,35 @@ def by_fit(comparisons: Sequence[Comparison]) -> list[list[Comparison]]:
     return list(groups.values())
 
 
-def reliability_table(comparisons: Sequence[Comparison]) -> str:
+def bins_of(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
     """Bin by predicted probability; the spread of the error is that between predicting fits."""
-    lines, below = [], -1.0
+    bins = []
+    below = -1.0
     for edge in EDGES:
         sums = np.array([_sums(fit, below, edge) for fit in by_fit(comparisons)])
         sums = sums[sums[:, 0] > 0]
         if len(sums):
-            rows, total = int(sums[:, 0].sum()), sums.sum(axis=0)
-            predicted, observed, low, high = total[1:] / rows
+            rows = int(sums[:, 0].sum())
+            predicted, observed, low, high = sums.sum(axis=0)[1:] / rows
             errors = (sums[:, 1] - sums[:, 2]) / sums[:, 0]
-            lines.append(
-                [
-                    f"{max(below, 0):g} - {edge:g}",
-                    f"{rows:,}",
-                    f"{predicted:.4f}",
-                    f"{observed:.4f}",
-                    f"{predicted - observed:+.4f}",
-                    f"{np.std(errors, ddof=1):.4f}" if len(errors) > 1 else "",
-                    f"{low:.4f}",
-                    f"{high:.4f}",
-                    # A whole flip more or less is chance: 0 of 10,000 is not below 1e-9.
-                    "yes" if low - 1 / rows <= observed <= high + 1 / rows else "NO",
-                ]
+            # A whole flip more or less is chance: 0 of 10,000 is not below 1e-9.
+            within = low - 1 / rows <= observed <= high + 1 / rows
+            bins.append(
+                {
+                    "above": max(below, 0),
+                    "up_to": edge,
+                    "rows": rows,
+                    "predicted": predicted,
+                    "observed": observed,
+                    "difference": predicted - observed,
+                    "difference_sd": np.std(errors, ddof=1) if len(errors) > 1 else None,
+                    "lower": low,
+                    "upper": high,
+                    "within": "yes" if within else "NO",
+                }
             )
         below = edge
-    return markdown_table(HEADER, lines)
+    return bins
 
 
 def _sums(fit: Sequence[Comparison], below: float, edge: float) -> NDArray[np.float64]:

@@ -202,5 +202,3 @@ ROWS = (
     f"single fit{AT_PREVALENCE}",
     f"score, rho 0.1{AT_PREVALENCE}",
 )
-SCORE = ("score, rho 0.1", "score, rho 0.2")
-OURS = ("literal paper", "our defaults")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from _tables import Record, grouped
 
 STYLES = {
     ("arcsine", "hard"): ("o", "arcsine, hard votes (default); number: T"),
@@ -34,11 +37,12 @@ def pyplot() -> Any:
     return plt
 
 
-def draw(results: dict[str, Any], path: Path) -> None:
+def draw(records: Sequence[Record], path: Path) -> None:
     """Draw accuracy against flips for every model (columns) and sample size (colours)."""
     plt = pyplot()
-    models = list(dict.fromkeys(found["model"] for found in results.values()))
-    sizes = sorted({found["n"] for found in results.values()}, reverse=True)
+    models = list(dict.fromkeys(one["model"] for one in records))
+    sizes = sorted({one["n"] for one in records}, reverse=True)
+    settings = [one for one in records if one.get("T") is not None]
     figure, panels = plt.subplots(
         2,
         len(models),
@@ -47,21 +51,16 @@ def draw(results: dict[str, Any], path: Path) -> None:
         sharey="col",
         squeeze=False,
     )
-    for found in results.values():
-        column, place = models.index(found["model"]), sizes.index(found["n"])
+    for (model, n), found in grouped(settings, "model", "n").items():
+        column, place = models.index(model), sizes.index(n)
         for row, measure in enumerate(MEASURES):
             panel = panels[row][column]
             _ensemble(panel, found, measure, COLOURS[place], every_kind=place == 0)
             panel.set_xlabel(MEASURES[measure])
             panel.grid(alpha=0.3)
     for column, model in enumerate(models):
-        panels[0][column].set_title(f"{model}\n{_single_fits(results, model)}", fontsize="small")
-        hard = [
-            s["gain"]
-            for found in results.values()
-            for s in found["settings"]
-            if found["model"] == model and s["vote"] == "hard"
-        ]
+        panels[0][column].set_title(f"{model}\n{_single_fits(records, model)}", fontsize="small")
+        hard = [s["gain"] for s in settings if s["model"] == model and s["vote"] == "hard"]
         panels[1][column].set_ylim(100 * (min(hard) - BELOW), 100 * max(max(hard), 0) + 0.5)
     for row in range(2):
         panels[row][0].set_ylabel("accuracy against the single fit (points)")
@@ -69,23 +68,23 @@ def draw(results: dict[str, Any], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-def _single_fits(results: dict[str, Any], model: str) -> str:
+def _single_fits(records: Sequence[Record], model: str) -> str:
     flips = ", ".join(
-        f"{100 * found['single']['flips']:.1f} % (n = {found['n']:,})"
-        for found in results.values()
-        if found["model"] == model
+        f"{100 * one['flips']:.1f} % (n = {one['n']:,})"
+        for one in records
+        if one["model"] == model and one.get("T") is None
     )
     return f"single fit flips {flips}"
 
 
 def _ensemble(
-    axes: Any, found: dict[str, Any], measure: str, colour: str, every_kind: bool
+    axes: Any, found: Sequence[Record], measure: str, colour: str, every_kind: bool
 ) -> None:
     """Put the settings of one model and sample size into one panel."""
     axes.axhline(0, color="grey", linewidth=0.8)
-    best = _with_most_partitions(found["settings"])
+    best = _with_most_partitions(found)
     path = []
-    for s in found["settings"]:
+    for s in found:
         kind = s["law"], s["vote"]
         x, y = 100 * s[measure], 100 * s["gain"]
         last = best[kind, s["T"]]
@@ -116,8 +115,8 @@ def _ensemble(
     axes.margins(x=0.12)
 
 
-def _with_most_partitions(settings: list[dict[str, Any]]) -> dict[Any, dict[str, Any]]:
-    best: dict[Any, dict[str, Any]] = {}
+def _with_most_partitions(settings: Sequence[Record]) -> dict[Any, Record]:
+    best: dict[Any, Record] = {}
     for s in settings:
         key = (s["law"], s["vote"]), s["T"]
         if key not in best or s["partitions"] > best[key]["partitions"]:

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from _frontier_picture import COLOURS, pyplot
+from _tables import Record
+
+ROOT = "sqrt"
+BLOCKS_AT = 75
+ROWS_AT = 10_000
+"""The growing number of blocks meets the fixed one at this sample size."""
 
 PARTS = {
     "gap": "gap (points): certified rule\nagainst single boosting",
     "blocks": "of this, lost by blocks:\nmajority against single boosting",
     "thresholds": "of this, lost by thresholds:\ncertified rule against majority",
-    "own gap": "certified rule against\nits own learner's single fit",
+    "own_gap": "certified rule against\nits own learner's single fit",
 }
 LINES = ("-", "--", ":")
 
 
-def draw(lines: list[dict[str, Any]], path: Path) -> None:
+def number_of_blocks(rule: str, n: int) -> int:
+    return round(BLOCKS_AT * (n / ROWS_AT) ** 0.5) if rule == ROOT else int(rule)
+
+
+def draw(lines: Sequence[Record], path: Path) -> None:
     """Draw the gap and its parts over n, a colour per learner, a dash per rule for T."""
     plt = pyplot()
-    sets, models, rules = (
-        list(dict.fromkeys(s[name] for s in lines)) for name in ("data", "model", "rule")
-    )
+    sets, models = (list(dict.fromkeys(s[name] for s in lines)) for name in ("data", "model"))
+    rules = (str(BLOCKS_AT), ROOT)
     figure, panels = plt.subplots(
         len(PARTS),
         len(sets),
@@ -59,17 +69,22 @@ def draw(lines: list[dict[str, Any]], path: Path) -> None:
     figure.savefig(path, dpi=90)
 
 
-def _lowest(lines: list[dict[str, Any]], data: str) -> float:
+def _lowest(lines: Sequence[Record], data: str) -> float:
     """Where the frame ends: blocks that answer a constant (and never flip) may lie below it."""
-    gaps = [s[part][0] for s in lines if s["data"] == data and s["ratio"] for part in PARTS]
+    gaps = [s[part] for s in lines if s["data"] == data and s["ratio"] for part in PARTS]
     return 100 * min(gaps, default=0) - 0.5
 
 
 def _curve(
-    axes: Any, lines: list[dict[str, Any]], kind: Any, part: str, colour: str, dash: str
+    axes: Any, lines: Sequence[Record], kind: Any, part: str, colour: str, dash: str
 ) -> None:
     """Put one learner under one rule into one panel, with standard errors."""
-    chosen = sorted((s["n"], *s[part]) for s in lines if (s["data"], s["model"], s["rule"]) == kind)
+    data, model, rule = kind
+    chosen = sorted(
+        (s["n"], s[part], s[f"{part}_error"])
+        for s in lines
+        if (s["data"], s["model"], s["T"]) == (data, model, number_of_blocks(rule, s["n"]))
+    )
     if chosen:
         n, value, error = zip(*chosen, strict=True)
         points, errors = ([100 * v for v in values] for values in (value, error))
@@ -77,4 +92,4 @@ def _curve(
 
 
 def _name_of(rule: str) -> str:
-    return "T grows like the root of n" if rule == "sqrt" else f"T = {rule} blocks"
+    return "T grows like the root of n" if rule == ROOT else f"T = {rule} blocks"

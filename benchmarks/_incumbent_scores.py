@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from _base_learners import base_estimator
 from _data import Table
+from _incumbent_tables import FRESH, PEERS, ROLLING
 from sklearn.ensemble import BaggingClassifier
 
 from replearn.learners.incumbent_fit import interleaved_folds
@@ -22,14 +23,11 @@ MONTHS = 12
 CHANGE = 6
 """Month of a sudden change, counted from 0."""
 
-FRESH = "fresh"
-ROLLING = "rolling"
 WINDOW = 12
 DRIFTS = ("none", "prevalence", "concept", "slow", "broken")
 REVERSED = 0.8
 SLOWLY_REVERSED = 0.5
 GROWTH = 0.5
-PEERS = ("bagging of 5", "last 4 samples pooled", "distilled")
 N_FOLDS = 5
 
 

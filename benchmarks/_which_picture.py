@@ -1,4 +1,4 @@
-"""Accuracy against the flips of the 99 % row, for the guide "Which learner should I use?"."""
+"""Accuracy against the flips of the 99 % row, for the guide "Which estimator should I use?"."""
 
 from __future__ import annotations
 
@@ -20,25 +20,21 @@ CONTENDERS = {
 }
 NAMES = {
     "logreg": "logistic regression",
+    "forest": "forest",
     "boosting": "boosting",
     "tree": "tree",
-    "forest": "forest",
 }
 
 
-def shown_contenders(results: dict[str, Any]) -> dict[str, tuple[str, str]]:
-    return {n: look for n, look in CONTENDERS.items() if any(n in s for s in results.values())}
-
-
-def draw(results: dict[str, Any], models: list[str], path: Path) -> None:
-    """Draw one panel per learner, one mark per contender and file."""
-    shown = [m for m in models if any(key.endswith(f"-{m}") for key in results)]
+def draw(records: list[dict[str, Any]], path: Path) -> None:
+    """Draw one panel per estimator, one mark per contender and file."""
+    shown = [model for model in NAMES if any(one["model"] == model for one in records)]
     figure, panels = plt.subplots(1, len(shown), figsize=(3.3 * len(shown), 3.6), squeeze=False)
     for panel, model in zip(panels[0], shown, strict=True):
-        for name, (marker, colour) in shown_contenders(results).items():
-            found = [
-                s[name] for key, s in results.items() if key.endswith(f"-{model}") and name in s
-            ]
+        for name, (marker, colour) in CONTENDERS.items():
+            found = [one for one in records if (one["model"], one["contender"]) == (model, name)]
+            if not found:
+                continue
             gains = [100 * item["gain"] for item in found]
             panel.scatter(
                 gains, [item["flips_99"] for item in found], marker=marker, color=colour,

@@ -26,7 +26,8 @@ from _atlas_page import FOLDER, make_page
 from _atlas_summary import summary
 from _atlas_tables import SOURCES, read
 from _base_learners import MODELS
-from _cells import Cells, put_into_page
+from _cells import Cells
+from pages import put_into_page
 
 CELL_KINDS = {"retrainings": retrainings, "remedies": remedies}
 CHEAPEST_FIRST = ("tree", "logreg", "boosting", "forest")

@@ -17,29 +17,20 @@ import warnings
 
 import numpy as np
 from _calibration import compare, share_of_flips
-from _cells import Cells, add_report_arguments, markdown_table, write_report
+from _cells import Cells
 from _data import add_data_arguments, load, parse
 from _measures import against
+from _tables import grouped
+from pages import add_report_arguments, all_records, write_report
 from real_data import run_pair, scores_of
 from reliability import fit_samples
 
 from replearn.bounds import ThresholdLaw
 
 OTHERS = {"single": "single fit", "literal": "literal paper"}
+AVERAGED = ("single_flips", "flips", "ratio", "gain", "literal_ratio", "literal_gain", "share")
 THRESHOLDS = 20
 """Draws of the thresholds, for the flips that one fit foresees."""
-
-HEADER = (
-    "draw",
-    "single fit flips",
-    "our defaults flip",
-    "ratio",
-    "against single",
-    "99 % row",
-    "literal: ratio",
-    "literal: against single",
-    "flips in 3 %",
-)
 
 
 def draws_of(text):
@@ -76,40 +67,28 @@ def judge(cells, options, name, model, draw):
     return summaries
 
 
-def line_of(draw, summaries):
+def record_of(name, model, draw, summaries):
+    """Return the numbers of one draw."""
     single, ours, literal = (summaries[row] for row in ("single", "ours", "literal"))
-    return [
-        draw,
-        f"{100 * single['flips']:.2f} %",
-        f"{100 * ours['flips']:.2f} %",
-        f"{ours['ratio']:.2f}",
-        f"{100 * ours['gain']:+.2f} ± {100 * ours['gain_error']:.2f}",
-        f"{ours['flips_99']:.3f}",
-        f"{literal['ratio']:.2f}",
-        f"{100 * literal['gain']:+.2f} ± {100 * literal['gain_error']:.2f}",
-        f"{100 * ours['share']:.0f} %",
-    ]
+    return {
+        "data": name,
+        "model": model,
+        "draw": draw,
+        "single_flips": single["flips"],
+        **{key: ours[key] for key in ("flips", "ratio", "gain", "gain_error", "flips_99", "share")},
+        **{f"literal_{key}": literal[key] for key in ("ratio", "gain", "gain_error")},
+    }
 
 
-def mean_line(name, found):
+def mean_of(name, found):
     """Average over draws, with the standard errors between draws."""
-
-    def mean(row, key, scale, form):
-        values = scale * np.array([summaries[row][key] for summaries in found])
-        error = values.std(ddof=1) / np.sqrt(len(values))
-        return f"{values.mean():{form}} ± {error:.2f}"
-
-    return [
-        f"mean of {len(found)}, {name}",
-        mean("single", "flips", 100, ".2f") + " %",
-        mean("ours", "flips", 100, ".2f") + " %",
-        mean("ours", "ratio", 1, ".2f"),
-        mean("ours", "gain", 100, "+.2f"),
-        "",
-        mean("literal", "ratio", 1, ".2f"),
-        mean("literal", "gain", 100, "+.2f"),
-        mean("ours", "share", 100, ".1f") + " %",
-    ]
+    mean = {"data": found[0]["data"], "model": found[0]["model"]}
+    mean["draws"] = f"mean of {len(found)}, {name}"
+    for key in AVERAGED:
+        values = np.array([record[key] for record in found])
+        mean[key] = values.mean()
+        mean[f"{key}_error"] = values.std(ddof=1) / np.sqrt(len(values))
+    return mean
 
 
 def main():
@@ -121,22 +100,19 @@ def main():
     options = parse(parser)
     warnings.filterwarnings("ignore", message="Found unknown categories")
     cells = Cells(options.out.with_suffix(".cells"))
-    parts, results = [], {}
+    records = []
+    means = []
     for name in options.sets.split(","):
         for model in options.models.split(","):
-            lines, everything = [], []
             for group, draws in draws_of(options.draws).items():
-                found = {d: judge(cells, options, name, model, d) for d in draws}
-                found = {d: summaries for d, summaries in found.items() if summaries}
-                lines += [line_of(draw, summaries) for draw, summaries in found.items()]
+                judged = {draw: judge(cells, options, name, model, draw) for draw in draws}
+                found = [record_of(name, model, d, s) for d, s in judged.items() if s is not None]
+                records += found
                 if len(found) > 1:
-                    lines.append(mean_line(group, list(found.values())))
-                everything += found.values()
-                results |= {f"{name}-{model}-{d}": found[d] for d in found}
-            if len(everything) > 1:
-                lines.append(mean_line("all", everything))
-            parts.append(f"**{name}, {model}**\n\n{markdown_table(HEADER, lines)}")
-    write_report(options, results, "\n\n".join(parts))
+                    means.append(mean_of(group, found))
+    merged = all_records(options, options.section, records)
+    means += [mean_of("all", found) for found in grouped(merged, "data", "model").values()]
+    write_report(options, {options.section: records, "draw_means": means})
 
 
 if __name__ == "__main__":

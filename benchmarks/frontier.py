@@ -18,10 +18,11 @@ from pathlib import Path
 import numpy as np
 from _base_learners import VARIANTS
 from _block_votes import hard_scores, law_for, majority_scores, single_of_pair, votes_of_pair
-from _cells import Cells, add_report_arguments, markdown_table, write_report
+from _cells import Cells
 from _data import add_data_arguments, load, parse
 from _frontier_picture import draw
 from _measures import against, measure
+from pages import add_report_arguments, write_report
 
 MAX_PARTITIONS = 16
 MIN_ROWS = 20
@@ -34,33 +35,6 @@ KINDS = (
     ("arcsine", "soft"),
     ("uniform", "soft"),
     ("majority", "hard"),
-)
-SHOWN_PARTITIONS = (1, 6)
-HEADER = (
-    "T",
-    "partitions",
-    "law",
-    "vote",
-    "width",
-    "accuracy",
-    "against single",
-    "mean flips",
-    "ratio",
-    "99 % row",
-    "worst row",
-)
-
-
-BRIEF_HEADER = (
-    "data, learner in the blocks",
-    "n",
-    "T x partitions",
-    "rows in a block",
-    "accuracy",
-    "against single fit",
-    "majority against single fit",
-    "ratio",
-    "99 % row",
 )
 
 
@@ -132,14 +106,14 @@ def computed_votes(cells, name, singles):
 
 
 def report_one(cells, table, model, size, options):
-    """Judge what has been computed for one data set, model and sample size."""
+    """Judge what has been computed for one file, model and size; the single fit comes first."""
     n = len(table.rest) // 2 if size is None else size
     y = table.y[table.test]
     reference = VARIANTS.get(model, model)
     singles = [cells.get(table.name, reference, n, "single", p) for p in range(options.pairs)]
     singles = [single for single in singles if single is not None]
     if not singles:
-        return None
+        return []
     lines = []
     for n_blocks in options.blocks:
         pairs = computed_votes(cells, (table.name, model, n, n_blocks), singles)
@@ -147,72 +121,10 @@ def report_one(cells, table, model, size, options):
             votes, beside = zip(*pairs, strict=True)
             lines += judge(votes, np.array(beside, dtype=float), y, n_blocks, options.rho)
     if not lines:
-        return None
+        return []
     single = measure(np.array(singles, dtype=float), y)
-    return {
-        "data": table.name,
-        "model": model,
-        "n": n,
-        "rho": options.rho,
-        "single": single,
-        "settings": lines,
-    }
-
-
-def table_of(found):
-    """Show the arcsine law for several numbers of partitions, the others for the largest."""
-    single, lines = found["single"], []
-    most = {}
-    for s in found["settings"]:
-        most[s["T"]] = max(most.get(s["T"], 0), s["partitions"])
-    lines.append(["single fit", *[""] * 4, *_numbers({"gain": 0.0, **single}, single)])
-    for s in found["settings"]:
-        is_default_kind = (s["law"], s["vote"]) == KINDS[0]
-        if s["partitions"] == most[s["T"]] or (
-            is_default_kind and s["partitions"] in SHOWN_PARTITIONS
-        ):
-            width = "" if s["width"] is None else f"{s['width']:.3f}"
-            head = [s["T"], s["partitions"], s["law"], s["vote"], width]
-            lines.append([*head, *_numbers(s, single)])
-    return markdown_table(HEADER, lines)
-
-
-def brief_table(results):
-    """One line per setting with the default law, beside the plain majority of the same blocks."""
-    lines = []
-    for found in results.values():
-        majority = {
-            (s["T"], s["partitions"]): s for s in found["settings"] if s["law"] == "majority"
-        }
-        chosen = {s["T"]: s for s in found["settings"] if (s["law"], s["vote"]) == KINDS[0]}
-        for n_blocks, s in chosen.items():  # the last one of each T has the most partitions
-            plain = majority[n_blocks, s["partitions"]]
-            lines.append(
-                [
-                    f"{found['data']}, {found['model']}",
-                    f"{found['n']:,}",
-                    f"{n_blocks} x {s['partitions']}",
-                    f"{found['n'] // n_blocks:,}",
-                    f"{100 * s['accuracy']:.2f}",
-                    f"{100 * s['gain']:+.2f} ± {100 * s['gain_error']:.2f}",
-                    f"{100 * plain['gain']:+.2f}",
-                    f"{s['flips'] / found['single']['flips']:.2f}",
-                    f"{s['flips_99']:.3f}",
-                ]
-            )
-    return markdown_table(BRIEF_HEADER, lines)
-
-
-def _numbers(s, single):
-    error = f" ± {100 * s['gain_error']:.2f}" if "gain_error" in s else ""
-    return [
-        f"{s['accuracy']:.4f}",
-        f"{100 * s['gain']:+.2f}{error}",
-        f"{100 * s['flips']:.2f} %",
-        f"{s['flips'] / single['flips']:.2f}" if single["flips"] else "",
-        f"{s['flips_99']:.3f}",
-        f"{s['flips_max']:.3f}",
-    ]
+    head = {"data": table.name, "model": model, "n": n, "rho": options.rho}
+    return [head | {**single, "ratio": 1.0}, *[head | line for line in lines]]
 
 
 def parse_options():
@@ -227,7 +139,6 @@ def parse_options():
     parser.add_argument("--pairs", type=int, default=3)
     add_report_arguments(parser, "frontier")
     parser.add_argument("--picture", type=Path)
-    parser.add_argument("--brief", action="store_true", help="one line per learner, n and T")
     options = parse(parser)
     options.blocks = [int(blocks) for blocks in options.blocks.split(",")]
     return options
@@ -239,7 +150,7 @@ def main():
     warnings.filterwarnings("ignore", message="Bins whose width are too small")
     cells = Cells(options.out.with_suffix(".cells"))
     sizes = [None if size == "all" else int(size) for size in options.sizes.split(",")]
-    parts, results = [], {}
+    records = []
     for name in options.sets.split(","):
         table = load(options, name)
         for model in options.models.split(","):
@@ -248,15 +159,10 @@ def main():
             ):
                 cells.compute(cell, work)
             for size in sizes:
-                found = report_one(cells, table, model, size, options)
-                if found is not None:
-                    title = f"{name}, {model}, n = {found['n']:,}"
-                    results[title] = found
-                    parts.append(f"**{title}**, rho = {options.rho}\n\n{table_of(found)}")
-    text = brief_table(results) if options.brief else "\n\n".join(parts)
-    write_report(options, results, text)
+                records += report_one(cells, table, model, size, options)
+    write_report(options, {options.section: records})
     if options.picture:
-        draw(results, options.picture)
+        draw(records, options.picture)
 
 
 if __name__ == "__main__":

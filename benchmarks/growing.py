@@ -19,34 +19,13 @@ from pathlib import Path
 import numpy as np
 from _base_learners import VARIANTS
 from _block_votes import hard_scores, law_for, majority_scores, single_of_pair, votes_of_pair
-from _cells import Cells, add_report_arguments, markdown_table, write_report
+from _cells import Cells
 from _data import add_data_arguments, load, parse
-from _growing_picture import PARTS, draw
+from _growing_picture import BLOCKS_AT, ROOT, draw, number_of_blocks
 from _measures import gain, measure
+from pages import add_report_arguments, write_report
 
 RHO = 0.1
-ROOT = "sqrt"
-BLOCKS_AT, ROWS_AT = 75, 10_000
-"""The growing number of blocks meets the fixed one at this sample size."""
-
-HEADER = (
-    "data, learner in the blocks",
-    "n",
-    "T",
-    "rows in a block",
-    "single boosting",
-    "ours",
-    "gap",
-    "lost by blocks",
-    "lost by thresholds",
-    "gap to own single fit",
-    "flips / single fit's",
-    "pairs",
-)
-
-
-def number_of_blocks(rule, n):
-    return round(BLOCKS_AT * (n / ROWS_AT) ** 0.5) if rule == ROOT else int(rule)
 
 
 def sample_sizes(table, options):
@@ -88,14 +67,18 @@ def parts_of_gap(votes, singles, own, y, n_blocks, rho):
     law = law_for("arcsine", "hard", n_blocks, rho)
     ours, majority = hard_scores(votes, law), majority_scores(votes, n_blocks)
     judged, single = measure(ours, y), measure(singles, y)
+    parts = {
+        "gap": gain(ours, singles, y),
+        "blocks": gain(majority, singles, y),
+        "thresholds": gain(ours, majority, y),
+        "own_gap": gain(ours, own, y),
+    }
     return {
         "pairs": len(votes),
         "single": single["accuracy"],
         "ours": judged["accuracy"],
-        "gap": gain(ours, singles, y),
-        "blocks": gain(majority, singles, y),
-        "thresholds": gain(ours, majority, y),
-        "own gap": gain(ours, own, y),
+        **{name: difference for name, (difference, _) in parts.items()},
+        **{f"{name}_error": error for name, (_, error) in parts.items()},
         "ratio": judged["flips"] / single["flips"],
     }
 
@@ -112,31 +95,9 @@ def measure_all(cells, options):
                     if len(fitted[0]):
                         y = table.y[table.test]
                         found = parts_of_gap(*fitted, y, n_blocks, RHO)
-                        head = {"data": name, "model": model, "rule": rule, "n": n, "T": n_blocks}
+                        head = {"data": name, "model": model, "n": n, "T": n_blocks}
                         lines.append({**head, **found})
     return lines
-
-
-def table_of(lines):
-    """One line per setting; a setting that two rules share stands once."""
-    seen = {}
-    for s in lines:
-        seen[s["data"], s["model"], s["n"], s["T"]] = [
-            f"{s['data']}, {s['model']}",
-            f"{s['n']:,}",
-            s["T"],
-            f"{s['n'] // s['T']:,}",
-            f"{100 * s['single']:.2f}",
-            f"{100 * s['ours']:.2f}",
-            *[_points(*s[part]) for part in PARTS],
-            f"{s['ratio']:.2f}",
-            s["pairs"],
-        ]
-    return markdown_table(HEADER, list(seen.values()))
-
-
-def _points(difference, error):
-    return f"{100 * difference:+.2f} ± {100 * error:.2f}"
 
 
 def parse_options():
@@ -158,7 +119,7 @@ def main():
     warnings.filterwarnings("ignore", message="Found unknown categories")
     warnings.filterwarnings("ignore", message="Bins whose width are too small")
     lines = measure_all(Cells(options.out.with_suffix(".cells")), options)
-    write_report(options, lines, table_of(lines))
+    write_report(options, {options.section: lines})
     if options.picture:
         draw(lines, options.picture)
 

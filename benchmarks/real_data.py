@@ -17,14 +17,12 @@ from pathlib import Path
 
 import numpy as np
 from _base_learners import MODELS, base_estimator
-from _cells import Cells, add_report_arguments, markdown_table, write_report
+from _cells import Cells
 from _contenders import (
     CONSTANT,
     CONTENDERS,
-    OURS,
     PLAIN_MEAN,
     ROWS,
-    SCORE,
     Half,
     constant_answer,
     plain_mean,
@@ -37,29 +35,12 @@ from _data import (
     parse,
 )
 from _measures import against, probability_measures, tail
+from _page_tables import LARGE, SCORE, TAIL_FACTOR
+from _tables import grouped
+from pages import add_report_arguments, all_records, write_report
 
-ACCURACY_LOST = 0.01
-PROBABILITIES = ("auc", "log_loss", "brier")
-HEADER = (
-    "contender",
-    "accuracy",
-    "against single",
-    "recall",
-    "balanced",
-    "mean flips",
-    "± sd of pairs",
-    "ratio",
-    "99 % row",
-    "worst row",
-    "blocks",
-    "rho",
-    "limit for halves",
-    "AUC",
-    "log loss",
-    "Brier",
-    "CPU s",
-    "lost",
-)
+TAIL_PAIRS = 12
+"""Cells with fewer pairs say nothing about the rows that flip most."""
 
 
 def rows_per_half(table, largest):
@@ -121,140 +102,49 @@ def collect(cells, table, model, n_pairs):
         single = [found[ROWS[0]][pair] for pair in pairs]
         if pairs:
             summary[name] = summarise([found[name][pair] for pair in pairs], single, y)
+    bagging = summary.get("bagging, 24", summary.get("bagging, 5"))
+    if bagging is not None and SCORE[0] in summary:
+        summary[SCORE[0]]["to_bagging"] = summary[SCORE[0]]["ratio"] / max(bagging["ratio"], 1e-9)
     return summary
 
 
-def count_pairs(counts):
-    """Say how many pairs stand behind some numbers: ``2 pairs``, ``1 - 3 pairs``."""
-    low, high = min(counts), max(counts)
-    number = f"{low}" if low == high else f"{low} - {high}"
-    return f"{number} pair{'' if high == 1 else 's'}"
-
-
-def table_of(summary):
-    lines = []
-    for name, s in summary.items():
-        ratio, lost = s["ratio"], []
-        if name == SCORE[0]:
-            lost += ["accuracy"] if s["gain"] < -ACCURACY_LOST else []
-        if name in OURS:
-            lost += ["flips"] if ratio > 1 else []
-            lost += ["accuracy"] if s["gain"] < -ACCURACY_LOST else []
-            lost += ["not certified"] if s["rho"] > 0.1 else []
-        lines.append(
-            [
-                name,
-                f"{s['accuracy']:.4f}",
-                f"{100 * s['gain']:+.2f} ± {100 * s['gain_error']:.2f}",
-                f"{100 * s['recall']:.1f} %",
-                f"{100 * s['balanced']:.1f} %",
-                f"{100 * s['flips']:.2f} %",
-                f"{100 * s['flips_sd']:.2f}" if s["pairs"] > 1 else "",
-                f"{ratio:.2f}",
-                f"{s['flips_99']:.3f}",
-                f"{s['flips_max']:.3f}",
-                s["blocks"],
-                "" if s["rho"] is None else f"{s['rho']:.3f}",
-                "" if s["limit"] is None else f"{s['limit']:.3f}",
-                *[f"{s[name]:.4f}" if name in s else "" for name in PROBABILITIES],
-                f"{s['seconds']:.1f}",
-                ", ".join(lost),
-            ]
-        )
-    return markdown_table(HEADER, lines)
-
-
-def overview(results, tables, models):
-    """Our defaults in one table: share of the single fit's flips, and points of accuracy."""
-    lines, counts = [], {model: [] for model in models}
-    for table in tables:
-        line = [table.name]
-        for model in models:
-            summary = results.get(f"{table.name}-{model}", {})
-            ours = summary.get("our defaults")
-            if ours is None:
-                line.append("not run")
-                continue
-            counts[model].append(ours["pairs"])
-            ratio = f"{ours['ratio']:.2f}"
-            points = f"{100 * ours['gain']:+.1f} ± {100 * ours['gain_error']:.1f}"
-            line.append(f"{ratio} / {points}")
-        lines.append(line)
-    names = [f"{m}, {count_pairs(counts[m])}" if counts[m] else m for m in models]
-    return markdown_table(("flips / accuracy", *names), lines)
-
-
-# -- what the score thresholds are judged by -------------------------------------------------------
-TARGETS = {"logreg": -0.003, "boosting": -0.015, "forest": 0.0, "tree": 0.0}
-"""Accuracy against the single fit, mean over the files with LARGE rows per half and more."""
-
-REASONS = {
-    "logreg": "thresholds reach five standard errors far",
-    "boosting": (
-        "the mean of 24 boosted models varies by about 0.05, and thresholds reach five times as "
-        "far; on Adult blocks of a 24th of the rows lose a point by themselves"
-    ),
-    "forest": "thresholds reach five standard errors far",
-    "tree": (
-        "fully grown trees vote 0 or 1, so that the mean of 24 varies by about 0.1 and thresholds "
-        "reach nearly all scores; where classes overlap, most rows lie there"
-    ),
-}
-"""Why a line may be lost."""
-
-LARGE = 10_000
-BAGGING_FACTOR = 1.1
-TAIL_FACTOR = 1.5
-TAIL_PAIRS = 12
-
-
-def verdict_of(met, reason):
-    return "met" if met else f"LOST: {reason}"
-
-
-def judged(results, tables, models, largest):
-    """Compare nominal 0.1 with the targets: accuracy over files, flips beside bagging by file."""
-    lines = []
-    for model in models:
-        names = [t.name for t in tables if rows_per_half(t, largest) >= LARGE]
-        found = {n: results.get(f"{n}-{model}", {}) for n in names}
-        gains = {n: s[SCORE[0]]["gain"] for n, s in found.items() if SCORE[0] in s}
-        if not gains:
-            continue
-        mean = np.mean(list(gains.values()))
-        each = ", ".join(f"{name} {100 * gain:+.2f}" for name, gain in gains.items())
-        target = TARGETS[model]
-        short = f"{100 * (target - mean):.2f} points short: {REASONS[model]}"
-        verdict = verdict_of(mean >= target, short)
-        lines.append([f"accuracy, {model}", f"{100 * mean:+.2f} ({each})", f"{100 * target:+.1f}"])
-        lines[-1].append(verdict)
-    missing = []
+def records_of(cells, tables, models, options):
+    """Return one record per file, estimator and contender."""
+    records = []
     for model in models:
         for table in tables:
-            summary = results.get(f"{table.name}-{model}", {})
-            bagging = summary.get("bagging, 24", summary.get("bagging, 5"))
-            if bagging is None or SCORE[0] not in summary:
-                missing.append(f"{table.name} {model}")
-                continue
-            ratio = summary[SCORE[0]]["ratio"] / max(bagging["ratio"], 1e-9)
-            verdict = verdict_of(ratio <= BAGGING_FACTOR, "thresholds lie where more scores are")
-            name = f"flips / bagging's, {table.name}, {model}"
-            lines.append([name, f"{ratio:.2f}", f"{BAGGING_FACTOR}", verdict])
-    told = markdown_table(("judged at nominal rho 0.1", "measured", "wanted", "verdict"), lines)
-    not_run = ", ".join(missing) or "none"
-    return f"{told}\n\nFlips beside bagging's, not run and not judged: {not_run}."
+            summary = collect(cells, table, model, options.pairs)
+            n = rows_per_half(table, options.rows)
+            size = {"n": n, "test_rows": len(table.test)}
+            for name, found in summary.items():
+                records.append(
+                    {"data": table.name, "model": model, "contender": name} | size | found
+                )
+    return records
 
 
-def tail_verdict(found, limit, reason):
-    """Say whether the 99 % row is below the limit, and if not, whether chance explains it."""
-    if limit < found["row_99"] and found["above"] <= 0.01:
-        return f"not below {limit:g}, not refuted by the limits"
-    return verdict_of(found["row_99"] <= limit, reason)
+def means_of(records):
+    """Average the score thresholds over the larger files; flips are relative to single fits'."""
+    large = [one for one in records if one["n"] >= LARGE]
+    single = {(one["data"], one["model"]): one for one in large if one["contender"] == ROWS[0]}
+    means = []
+    for (model, name), found in grouped(large, "model", "contender").items():
+        if name in SCORE:
+            beside = [single.get((one["data"], model), {}).get("flips") for one in found]
+            known = None not in beside
+            means.append(
+                {
+                    **{"data": "all files", "model": model, "contender": name},
+                    "gain": np.mean([one["gain"] for one in found]),
+                    "ratio": sum(one["flips"] for one in found) / sum(beside) if known else None,
+                }
+            )
+    return means
 
 
-def tails(cells, tables, models):
-    """Per-row tails of cells with many pairs, which need no other contender."""
-    lines = []
+def tails_of(cells, tables, models):
+    """Return how often the rows flip that flip most, where there are many pairs."""
+    records = []
     for model in models:
         for table in tables:
             for contender, name in zip(("score", "score_loose"), SCORE, strict=True):
@@ -262,38 +152,11 @@ def tails(cells, tables, models):
                 pairs = [pair for pair in pairs if pair is not None]
                 if len(pairs) < TAIL_PAIRS:
                     continue
-                nominal = pairs[0][name][0]["rho"]
-                limit = TAIL_FACTOR * nominal
-                found = tail(scores_of([pair[name] for pair in pairs]), limit)
-                reason = f"{found['above']:.1%} of the rows are surely above {limit:g}"
-                lines.append(
-                    [
-                        f"{table.name}, {model}, {name}",
-                        found["pairs"],
-                        f"{found['row_99']:.3f}",
-                        f"{found['worst_percent']:.3f}",
-                        f"{found['above']:.1%}",
-                        tail_verdict(found, limit, reason),
-                    ]
-                )
-    header = ("tail", "pairs", "99 % row", "worst 1 %, on other pairs", "rows above", "verdict")
-    return markdown_table(header, lines)
-
-
-def report(cells, tables, models, n_pairs, largest=None):
-    parts, results = [], {}
-    for model in models:
-        for table in tables:
-            summary = collect(cells, table, model, n_pairs)
-            if "single fit" not in summary:
-                continue
-            results[f"{table.name}-{model}"] = summary
-            parts.append(
-                f"**{table.name}, {model}**: {rows_per_half(table, largest):,} rows per half, "
-                f"{len(table.test):,} test rows, {count_pairs([summary[ROWS[0]]['pairs']])}\n\n"
-                f"{table_of(summary)}"
-            )
-    return overview(results, tables, models), "\n\n".join(parts), results
+                rho = pairs[0][name][0]["rho"]
+                found = tail(scores_of([pair[name] for pair in pairs]), TAIL_FACTOR * rho)
+                head = {"data": table.name, "model": model, "contender": name, "rho": rho}
+                records.append(head | found)
+    return records
 
 
 def main():
@@ -304,7 +167,6 @@ def main():
     parser.add_argument("--contenders", default=",".join(usual))
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--picture", type=Path, help="draw accuracy against the 99 %% row")
-    parser.add_argument("--verdicts", default="score", help="the page's section for verdicts")
     add_report_arguments(parser, "real_data")
     options = parse(parser)
     # A category that a block has not seen is what the benchmark is about, not a mistake.
@@ -326,16 +188,17 @@ def main():
                                 t, m, c, p, options.rows
                             ),
                         )
-    short, text, results = report(cells, tables, models, options.pairs, options.rows)
-    sections = {"overview": short} if any("our defaults" in s for s in results.values()) else {}
-    if any(SCORE[0] in summary for summary in results.values()):
-        verdicts = judged(results, tables, models, options.rows)
-        sections[options.verdicts] = f"{verdicts}\n\n{tails(cells, tables, models)}"
-    write_report(options, results, text, **sections)
+    records = records_of(cells, tables, models, options)
+    sections = {options.section: records}
+    if any(one["contender"] in SCORE for one in records):
+        merged = all_records(options, options.section, records)
+        sections[f"{options.section}_means"] = means_of(merged)
+        sections[f"{options.section}_tails"] = tails_of(cells, tables, models)
+    write_report(options, sections)
     if options.picture:
         from _which_picture import draw  # matplotlib is needed for it alone
 
-        draw(results, models, options.picture)
+        draw(records, options.picture)
 
 
 if __name__ == "__main__":

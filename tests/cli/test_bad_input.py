@@ -83,7 +83,7 @@ USAGE = {
         ("plan", "--n", "900", "--nu", "0.1"),
         "plan('pointwise') does not take ['nu']; its options are ",
     ),
-    "accuracy in part": (("plan", "--n", "900", "--alpha", "0.1"), "beta and d are both open"),
+    "accuracy in part": (("plan", "--n", "900", "--alpha", "0.1"), "beta and d are both missing"),
     "no mass": (("plan", "--n", "9", "--gamma", "0.1"), "gamma=0.1 belongs to the approximate"),
     "mass that is no number": (("plan", "--gamma", "much"), "argument --gamma: invalid"),
     "target out of range": (("plan", "thresholds", "--alpha", "7"), "alpha=7.0 must lie in"),

@@ -325,7 +325,7 @@ def test_a_task_is_named_by_its_learner():
         (lambda: plan("thresholds", rho=0), "rho=.* must lie in"),
         (lambda: plan("search", n_hypotheses=3), "give one of them"),
         (lambda: plan("semi", d=2, n_shared=5), "n_shared=5 is too small"),
-        (lambda: plan("semi", d=300), r"d=300, .* nobody can list"),
+        (lambda: plan("semi", d=300), r"d=300, .* cannot be enumerated"),
         (lambda: plan("semi", d=3_000_000), r"e\^2079442 candidates or more"),
         (
             lambda: ReplicableSelector(

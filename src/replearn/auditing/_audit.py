@@ -115,91 +115,97 @@ def audit(  # noqa: PLR0913
     Parameters
     ----------
     estimator : classifier, regressor, or dict of str to them
-        One estimator is the baseline, next to the other contenders that are made from it. A dict
-        is taken as it is; its first entry is the baseline.
+        A single estimator is the baseline, and the other contenders are made from it. A dict lists
+        all contenders; its first entry is the baseline.
     X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
         All rows, in the order of the file.
     y : array-like of shape (n,)
         Labels of any kind; numbers for a regressor.
     contenders : list of str, default=None
-        Which ones to measure; of a dict, some of its names. For one classifier, among
+        The contenders to measure; some of the names, if ``estimator`` is a dict. For one classifier
+        they are
 
         - "baseline": the classifier itself;
         - "bagging": the mean of five models;
         - "score": `ScoreReplicableClassifier`; its rho is estimated, not certified;
         - "incumbent": `IncumbentClassifier`; the second training of a pair keeps the predictions of
           the first where it is not sure;
-        - "replicable": `PointwiseReplicableClassifier` with about 64 base estimators, so fewer
-          partitions than by default: the guarantee is the same, real flips are more frequent;
+        - "replicable": `PointwiseReplicableClassifier` with about 64 base estimators, hence fewer
+          partitions than by default: the guarantee is the same, but flips are more frequent;
         - "replicable-full": the same with all partitions, as ``fit`` trains it;
         - "score-loose": as "score", at twice rho;
         - "incumbent-fixed": as "incumbent" with ``memory=0.5``: two fits per pair instead of seven;
-        - "representative": the one of five models on resamples that is nearest to their mean.
+        - "representative": of five models on resamples, the one that is nearest to their mean.
 
-        None: the first five; with a grid, the first. For one regressor, among "baseline",
+        If None, the first five, or with a grid the first. For one regressor they are "baseline",
         "bagging", "incumbent" (`IncumbentRegressor` with ``tolerance`` as its band) and
         "replicable" (`PointwiseReplicableRegressor` with ``tolerance`` as its resolution).
     n_pairs : int, default=20
-        Pairs of runs; twenty resolve the flip frequency of a row to 5 %.
+        Number of pairs of runs. With twenty, the flip frequency of a row has steps of 5 %.
     threshold : float, str or pair of float, default=None
         Decision threshold of every contender on the probability of the second of two classes, as
         in `DecisionThresholdClassifier`: a number, the costs ``(1, 10)`` of a false positive and of
-        a false negative, "prevalence", "recall=0.8" or "rate=0.3". None: that of the estimator (a
-        ``FixedThresholdClassifier``, ``TunedThresholdClassifierCV`` or
-        `DecisionThresholdClassifier`), or its most probable class.
+        a false negative, "prevalence", "recall=0.8" or "rate=0.3". If None, that of the estimator
+        (a ``FixedThresholdClassifier``, ``TunedThresholdClassifierCV`` or
+        `DecisionThresholdClassifier`), or else the most probable class is predicted.
     tolerance : float, default=None
-        For regressors: two predictions that differ by at least so much, in units of y, have
-        changed. None: y holds labels, unless a `PointwiseReplicableRegressor` is audited, whose
-        resolution is taken.
+        For regressors: two predictions that differ by at least this much, in units of y, have
+        changed. If None, y holds labels, unless a `PointwiseReplicableRegressor` is audited, whose
+        resolution is used.
     y_range : (float, float), default=None
-        Range of the predictions of the default replicable regressor, known before the data.
+        Range of the predictions of the default replicable regressor, fixed before the data are
+        seen.
     groups : array-like of shape (n,), default=None
-        Rows of one group (one patient) stay together in tests, samples and blocks.
+        Rows of one group (one patient) stay together in the test rows, samples and blocks.
     subgroups : "auto", None, list of column names, or dict of name to labels, default="auto"
-        Flips are reported for each; "auto" takes columns of text or booleans with few values.
+        Flips are reported for each of them; "auto" takes columns of text or booleans with few
+        values.
     rho : float, default=0.1
         Flip probability that the default replicable contender guarantees.
     test_size : int or float, default=None
-        Number or share of test rows; None: 30 %, at most 2000.
+        Number or share of test rows. If None, 30 %, but at most 2000.
     train_size : int, default=None
-        Rows (groups) that each run learns from; None: half of the others. If ``2 * n_pairs *
-        train_size`` rows are there, no two pairs share a row, and the limits hold for the
-        population instead of for this file.
+        Rows (groups) that each run learns from. If None, half of the rows that are not test rows.
+        If there are ``2 * n_pairs * train_size`` rows, no two pairs share a row, and the limits
+        hold for the population instead of for this file.
     sample : {"disjoint", "bootstrap"}, default="disjoint"
         Whether the samples of a pair are cut from the file, or drawn with replacement.
     new_rows : float or sequence of float, default=1.0
         Share of the second sample of a pair that is new; the rest is shared with the first, as
-        when one day of data is added and one is dropped. Of several shares the largest is that of
-        the report; each of the others takes one further training for each pair, and the report
-        draws changed predictions against the share of new rows.
+        when one day of data is added and one is dropped. If several shares are given, the report
+        is about the largest one; each of the others takes one more training per pair, and the
+        report shows changed predictions against the share of new rows.
     param_grid : dict of str to list, or list of them, default=None
-        Settings of one estimator, as in ``GridSearchCV``; each is a contender. Their limits hold
-        for all of them at once, so that they hold for the one you choose, too. The last part of a
-        name is enough where it is clear (``max_depth`` inside a pipeline).
+        Settings of one estimator, as in ``GridSearchCV``; each is a contender. The limits hold for
+        all settings simultaneously, and hence for the one that you choose. The last part of a
+        name is enough if it is unambiguous (``max_depth`` inside a pipeline).
     time : array-like of shape (n,), default=None
-        Time of each row: dates, numbers, or texts that sort. The baseline is also retrained in
-        time order: on windows of periods, tested on the period after them, and nineteen times
-        with the rows shuffled, which tells drift from noise. Takes at most 120 trainings.
+        Time of each row: dates, numbers, or texts whose alphabetical order is that in time. The
+        baseline is also retrained in time order: on windows of periods, tested on the period after
+        them, and nineteen times with the rows shuffled, which distinguishes drift from noise. This
+        takes at most 120 trainings.
     window : {"sliding", "growing"}, default="sliding"
         Whether a retraining in time order drops the oldest rows.
     max_rows : int, default=None
-        At most so many rows of the file, drawn by the key, are used.
+        Largest number of rows of the file that are used; they are drawn by the key.
     time_budget : float, default=None
-        Seconds for the whole audit. Small fits of each contender decide how many rows, and which
-        contenders, leave time for five pairs; fits end at the deadline. The report says how far it
-        got (`AuditResult.cut_short`), and its headline which contenders were not measured.
+        Seconds for the whole audit. Small fits of each contender decide for how many rows, and for
+        which contenders, there is time for five pairs; fits are stopped at the deadline. The
+        report says what was finished (`AuditResult.cut_short`), and its headline names the
+        contenders that were not measured.
     sources : bool, default=None
         Whether to measure where changes come from: the baseline is repeated on the same rows with
         another seed, another order of the rows, another order of the columns, and two threads. The
         number of repetitions follows from ``n_pairs`` and the number of contenders: at most a fifth
-        of their trainings, but five of each. None: unless there is a time budget.
+        of their trainings, but at least five of each. If None, it is measured unless there is a
+        time budget.
     shared_key : str, bytes, int or SharedKey, default=0
-        Draws the rows, fills seeds that were left open (both runs of a pair get the same), and is
-        the key of the default contenders that need one.
+        The key that draws the rows, sets ``random_state`` where it is None (the same in both runs
+        of a pair), and is passed to the default contenders that need one.
     resume : path, default=None
         A folder where every finished pair is kept. After an interruption, the same call continues.
     on_interrupt : {"raise", "return"}, default="raise"
-        Whether Ctrl-C raises, or returns what was measured before it.
+        Whether Ctrl-C raises, or returns what has been measured.
     n_jobs : int, default=None
         Number of joblib workers. The result does not depend on it.
     verbose : int, default=0

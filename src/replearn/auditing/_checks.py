@@ -40,7 +40,7 @@ class NotApplicable(Exception):
 
 @dataclass(frozen=True)
 class Check:
-    """One thing to look for.
+    """A condition that an audit looks for.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Check:
     not_proved : str
         What a pass does not prove.
     look : callable of Measurement to iterable of str
-        One explanation for each occurrence; raises `NotApplicable` if it cannot say.
+        Returns one explanation for each occurrence; raises `NotApplicable` if it cannot decide.
     """
 
     code: str
@@ -67,7 +67,7 @@ class Check:
     look: Look
 
     def run(self, result: Measurement) -> Finding:
-        """Look, unless ``result.ignore`` names the check."""
+        """Run the check, unless ``result.ignore`` names it."""
         ignored = self.code in result.ignore
         try:
             explanations = () if ignored else tuple(self.look(result))

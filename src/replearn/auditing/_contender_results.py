@@ -39,7 +39,7 @@ class ContenderResult:
     Parameters
     ----------
     name : str
-        How the report calls it.
+        Its name in the report.
     description : str
         The estimator in words.
     kind : str
@@ -49,7 +49,7 @@ class ContenderResult:
     truth : ndarray of shape (rows,)
         True labels of the test rows: indices in the list of classes, or numbers.
     predicted_flips : ndarray of shape (pairs, 2, rows), or None
-        Flip probabilities that each run estimates of the other.
+        Flip probabilities that each run estimates for the other.
     seconds : ndarray of shape (pairs, 2)
         Processor seconds of one fit and prediction.
     certificate : Certificate or None
@@ -59,15 +59,15 @@ class ContenderResult:
     promised_as : str
         Verdict of that certificate: "certified", "estimated" or "not certified".
     incomparable : tuple of str
-        Why the runs of some pair are not comparable, if so.
+        Why the runs of some pair are not comparable; empty if all are.
     in_front : tuple of str
-        Transformers that learn from data in front of a replicable estimator.
+        Transformers in front of a replicable estimator that learn from data.
     default_key : bool
         Whether a replicable estimator has the default key.
     remark : str
         What a reader of the report should know.
     measured_as : str
-        Where the audited estimator is not the one that ``fit`` would train: what it is.
+        What the audited estimator is, if it is not the one that ``fit`` would train.
     is_setting : bool
         Whether it is a setting of a grid, from which the best is chosen.
     decision_threshold : float or None
@@ -136,7 +136,7 @@ class ContenderResult:
 
     @property
     def key_flips(self) -> Floats:
-        """Whether the prediction changed, shape (pairs, rows): under this very key."""
+        """Whether the prediction changed under the key of the audit, shape (pairs, rows)."""
         raise NotImplementedError
 
     @property
@@ -286,7 +286,7 @@ class RegressorResult(ContenderResult):
     reported : ndarray of shape (pairs, 2, rows)
         Predictions.
     tolerance : float
-        Predictions that differ by at least so much have changed.
+        Predictions that differ by at least this much have changed.
     resolution : float or None
         Spacing of the shared grid to which a replicable regressor rounds.
     """

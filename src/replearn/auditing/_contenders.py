@@ -119,7 +119,7 @@ class Contender:
 
 
 def is_replicable(estimator: Any) -> bool:
-    """Tell whether an estimator shares its randomness by a key and can explain its votes."""
+    """Return whether an estimator shares its randomness by a key and can explain its votes."""
     votes = not isinstance(estimator, INCUMBENTS)  # which compare scores
     return votes and hasattr(estimator, "shared_key") and hasattr(estimator, "explain")
 

@@ -72,7 +72,7 @@ class AuditDesign:
     def independent_pairs(self) -> bool:
         """Whether no two pairs share a training row.
 
-        Then limits hold for fresh samples of the population; otherwise for random splits of this
+        If so, limits hold for fresh samples of the population; otherwise for random splits of this
         file.
         """
         return self.sample == "disjoint" and 2 * self.train_size * self.n_drawn <= self.n_pool

@@ -19,7 +19,7 @@ class FlipRates:
     negative, positive : Estimate
         Share of rows that were right and become wrong, and that were wrong and become right.
     ratio : Estimate or None
-        Negative flips for each positive one; None without a positive flip.
+        Number of negative flips per positive one; None if there is no positive flip.
     trust_compatibility : Estimate or None
         Of the rows that were right before, the share that still is.
     error_compatibility : Estimate or None

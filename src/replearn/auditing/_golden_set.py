@@ -29,7 +29,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class GoldenSet:
-    """Rows whose predictions must stay, and those of them that change.
+    """Rows whose predictions must not change, and those that do.
 
     Parameters
     ----------

@@ -150,17 +150,17 @@ class ContenderJudgement:
     Parameters
     ----------
     name : str
-        How the report calls it.
+        Its name in the report.
     kind : str
         The class of its estimator.
     needs : str
         What it requires besides the data: nothing, the old model, or a shared key.
     measured_as : str
-        Where the audited estimator is not the one that ``fit`` would train: what it is.
+        What the audited estimator is, if it is not the one that ``fit`` would train.
     changed : Estimate
         Share of predictions that change.
     tail : Estimate
-        How often the prediction of one row in a hundred changes, at least.
+        99th percentile of the flip frequencies of the rows.
     difference : Estimate
         Share of changed predictions minus that of the baseline.
     scores : tuple of Score
@@ -168,7 +168,7 @@ class ContenderJudgement:
     usefulness : Usefulness or RegressionUsefulness
         All measures of how useful its predictions are.
     lost : tuple of LostRecall
-        Classes that it hardly finds any more.
+        Classes that it hardly ever predicts any more.
     price : float
         The largest loss among the scores, as a share.
     outcome : str
@@ -190,7 +190,7 @@ class ContenderJudgement:
 
     @property
     def price_is_shown(self) -> bool:
-        """Whether the limits of a score exclude that it costs nothing."""
+        """Whether the limits of a score exclude a price of zero."""
         return any(score.difference.upper < 0 for score in self.scores)
 
     @property

@@ -20,7 +20,7 @@ class QuantityChanges:
     Parameters
     ----------
     tolerance : float
-        Predictions that differ by at least so much have changed.
+        Predictions that differ by at least this much have changed.
     mean_change, mean_absolute_change : float
         Mean of new minus old prediction, and of its absolute value.
     p50, p90, p99, max : float

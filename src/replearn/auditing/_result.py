@@ -38,21 +38,21 @@ class AuditResult(Measurement):
         Parameters
         ----------
         delta : float, default=None
-            Each pair of confidence limits fails with probability at most delta (0.05 at first).
+            Each pair of confidence limits fails with probability at most delta (0.05 by default).
         max_price : float, default=None
             The largest loss of accuracy (of balanced accuracy), as a share, at which a contender is
-            recommended (0.01 at first).
+            recommended (0.01 by default).
         ignore : sequence of str, default=None
             Codes of findings that are not looked for.
         about : dict of str to str, default=None
-            What the head of reports says about the rows: ``file``, ``target``, ``model``.
+            What the head of a report says about the rows: ``file``, ``target``, ``model``.
         reader : {"python", "command"}, default=None
-            Whether remedies name functions ("python" at first) or options of the command line.
+            Whether remedies name functions ("python", the default) or options of the command line.
 
         Returns
         -------
         AuditResult
-            With other limits, findings and words.
+            The same measurement with other limits, findings and wording.
         """
         return dataclasses.replace(
             self,
@@ -106,23 +106,23 @@ class AuditResult(Measurement):
         Parameters
         ----------
         values : bool, default=True
-            Whether the features of the least stable rows are shown. False: only their row
-            numbers, for reports that are passed on.
+            Whether the features of the least stable rows are shown. If False, only their row
+            numbers are, for reports that are passed on.
 
         Returns
         -------
         str
-            Opens from disk; nothing is loaded from a network.
+            A page that opens from disk, and loads nothing from a network.
         """
         return _report.to_html(self.report, values=values)
 
     def save(self, path: str | os.PathLike[str], *, values: bool = True) -> None:
-        """Write the report; the ending .html, .json or .md says how.
+        """Write the report in the format of the suffix: .html, .json or .md.
 
         Parameters
         ----------
         path : path
-            Where to.
+            The file to write.
         values : bool, default=True
             Whether to include the features of the least stable rows (Markdown never does).
         """
@@ -144,7 +144,7 @@ class AuditResult(Measurement):
         Returns
         -------
         str
-            The headline, a table, a recommendation; then the details.
+            The headline, a table and a recommendation, followed by the details.
         """
         return _report.to_text(self.report, details=details)
 

@@ -108,25 +108,25 @@ class ModelComparison:
         Share of rows with different predictions; exact limits over rows, or limits over groups.
     right_to_wrong, wrong_to_right : Estimate or None
         Shares of rows that change for the worse and for the better (negative and positive flip
-        rate), when the truth is known.
+        rate), if the truth is known.
     wrong_to_wrong : float or None
         Share of rows with two different wrong predictions.
     flip_ratio : Estimate or None
-        Negative flips for each positive one; None without a positive flip.
+        Number of negative flips per positive one; None if there is no positive flip.
     trust_compatibility, error_compatibility : Estimate or None
-        Of what was right before, the share that still is; of what was wrong before, the share that
-        still is.
+        Share of the rows predicted correctly before that still are, and share of the rows
+        predicted wrongly before that still are.
     accuracy_a, accuracy_b : float or None
         Accuracy of both models; of quantities, the share within the tolerance.
     usefulness_a, usefulness_b : Usefulness or None
-        Balanced accuracy, AUC, recall and precision of each class, Brier score, log-loss of both
-        models, with limits over rows; when the truth is known.
+        Balanced accuracy, AUC, recall and precision of each class, Brier score and log loss of both
+        models, with limits over rows, if the truth is known.
     no_model : NoModel or None
-        What always predicting the most frequent class would score.
+        Scores of always predicting the most frequent class.
     p_value : float or None
-        That both models are equally accurate: of McNemar's exact test, or of a test over groups.
+        P-value for equal accuracy of both models, from McNemar's exact test or a test over groups.
     tests : tuple of PairedTest
-        Paired tests of accuracy, AUC, Brier score, log-loss, or of errors of quantities.
+        Paired tests of accuracy, AUC, Brier score and log loss, or of errors of quantities.
     by_subgroup, by_intersection : tuple of SubgroupFlips
         Flips by subgroup, and by the values of two columns, with corrected limits and tests.
     transitions : tuple of Transition
@@ -201,9 +201,9 @@ class ModelComparison:
         return import_pandas().DataFrame(columns)
 
     def worst_subgroups(self) -> list[SubgroupFlips]:
-        """Return the subgroups, those first whose flips are shown to be most frequent.
+        """Return the subgroups, sorted by the lower limit of their flip rate.
 
-        By the lower limit, so that a group of three rows does not come first by chance.
+        By the lower limit, a group of three rows does not come first by chance.
         """
         return worst_first(self.by_subgroup)
 
@@ -254,7 +254,7 @@ class ModelComparison:
         Parameters
         ----------
         gates : tuple of Gate, default=()
-            What `update_gates` has returned.
+            The result of `update_gates`.
         values : bool, default=True
             Whether the features of the rows that change are shown.
         **names : str
@@ -263,7 +263,7 @@ class ModelComparison:
         Returns
         -------
         str
-            Opens from disk; nothing is loaded from a network.
+            A page that opens from disk, and loads nothing from a network.
         """
         return _update_page.to_html(self, gates, values=values, **names)
 
@@ -274,12 +274,12 @@ class ModelComparison:
     def save(
         self, path: str | os.PathLike[str], gates: Any = (), *, values: bool = True, **names: str
     ) -> None:
-        """Write the report; the ending .html, .json or .md says how.
+        """Write the report in the format of the suffix: .html, .json or .md.
 
         Parameters
         ----------
         path : path
-            Where to.
+            The file to write.
         gates, values, **names
             As in `to_html`.
         """
@@ -346,38 +346,38 @@ def compare(  # noqa: PLR0913
     Parameters
     ----------
     old, new : fitted models, arrays of shape (n,), or MLflow URIs
-        The model in use (a), and the one that would replace it (b); or what they predict for X; or
+        The model in use (a), and the one that would replace it (b); or their predictions for X; or
         texts such as ``"models:/credit/3"``, which require MLflow.
     X : array-like, frame, sparse matrix or list of text of shape (n, n_features), default=None
         Rows that neither model has learned from; None for arrays of predictions.
     y : array-like of shape (n,), default=None
-        True labels, where they are known.
+        True labels, if they are known.
     ids : array-like of shape (n,), default=None
         Names of the rows, all different.
     groups : array-like of shape (n,), default=None
-        Rows with the same value belong together (one patient, one prompt): limits and tests are
-        then over groups, and approximate.
+        Rows with the same value belong together (one patient, one prompt): limits and tests then
+        treat groups as units, and are approximate.
     subgroups : "auto", None, list of column names, or dict of name to labels, default=None
-        Flips are reported for each, and for intersections of two columns.
+        Flips are reported for each of them, and for intersections of two columns.
     scores : pair of arrays of shape (n,), default=None
-        Probability of the positive label by the old and the new model; None: what ``predict_proba``
-        returns, where both have it and there are two classes.
+        Probability of the positive label by the old and by the new model. If None, what
+        ``predict_proba`` returns, if both models have it and there are two classes.
     pos_label : label, default=None
-        The positive label; None: the last in sorted order.
+        The positive label. If None, the last one in sorted order.
     threshold : float, default=None
-        Decision threshold on the old scores, for approvals and swap sets; None: that of the old
-        model, or 0.5 where it has none.
+        Decision threshold on the old scores, for approvals and swap sets. If None, that of the old
+        model, or 0.5 if it has none.
     approved : {"above", "below"}, default="above"
-        Which side of the threshold is approved: "below" where scores are risks.
+        Which side of the threshold is approved; "below" is for scores that are risks.
     top_k : int, default=None
-        Compare the so many rows with the highest scores.
+        Compare this many rows with the highest scores.
     tolerance : float, default=None
-        For quantities: predictions that differ by at least so much have changed, and predictions
-        that are off by less are right.
+        For quantities: predictions that differ by at least this much have changed, and predictions
+        whose error is smaller are right.
     reference : array-like or frame, default=None
-        Another sample of rows with the same columns: how far each column has shifted against it.
+        Another sample of rows with the same columns, for the shift of each column relative to it.
     must_not_change : array-like or GoldenSet, default=None
-        Rows whose predictions must stay: ids (positions without ``ids``), or a mask; or a
+        Rows whose predictions must not change: ids (positions without ``ids``), a mask, or a
         `GoldenSet` of other rows.
     delta : float, default=0.05
         Each pair of limits fails with probability at most delta.
@@ -385,8 +385,8 @@ def compare(  # noqa: PLR0913
     Returns
     -------
     ModelComparison
-        The limits are about other rows of the same population, for these two models; they say
-        nothing about other trainings (that is what `audit` measures).
+        Its limits are about other rows of the same population, for these two models. They say
+        nothing about other trainings, which `audit` measures.
 
     Examples
     --------

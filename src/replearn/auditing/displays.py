@@ -112,7 +112,7 @@ def _error_bars(estimate: Estimate) -> Any:
 
 @dataclass(eq=False)
 class RowFlipsDisplay(Display):
-    """Share of test rows whose prediction changes at least so often.
+    """Share of test rows whose prediction changes at least as often as a given frequency.
 
     Parameters
     ----------

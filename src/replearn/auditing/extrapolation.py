@@ -25,7 +25,7 @@ class Extrapolation:
     measured : tuple of float
         Flip rates there.
     exponent : float or None
-        Of the power law through both; None when nothing flips at one of them.
+        Exponent of the power law through both; None if nothing flips at one of them.
     rate : Estimate or None
         The extrapolated rate. The limits cover errors of measurement only, not the error of the
         power law.
@@ -60,15 +60,15 @@ def extrapolate(
 ) -> tuple[Extrapolation, ...]:
     """Extrapolate the flip rate from two audits of different ``train_size``.
 
-    An audit learns from half of the file at most, and the model in use learns from all of it. A
-    power law through the flip rates at n/4 and n/2 gives a guess for n.
+    An audit trains on at most half of the file, but the model in use is trained on all of it. A
+    power law through the flip rates at n/4 and n/2 gives an estimate for n.
 
     Parameters
     ----------
     smaller, larger : AuditResult
         Audits of the same contenders; ``larger`` with the larger ``train_size``.
     n : int or None, default=None
-        Sample size; None: twice the larger one.
+        Sample size. If None, twice the larger one.
 
     Returns
     -------

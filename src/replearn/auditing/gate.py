@@ -87,9 +87,10 @@ def flip_gates(
     Parameters
     ----------
     flips : Estimate
-        Of a comparison (``compare(...).flips``) or of an audit (``result.flip_rate(name)``).
+        The flip rate of a comparison (``compare(...).flips``) or of an audit
+        (``result.flip_rate(name)``).
     fail_above, fail_above_limit : float, default=None
-        What is allowed for the estimate and for its upper limit; None: not judged.
+        The largest estimate and the largest upper limit that pass; None is not judged.
 
     Returns
     -------
@@ -125,9 +126,9 @@ def update_gates(
     Parameters
     ----------
     comparison : ModelComparison
-        What `compare` has returned. If it has rows that must not change, they are judged, too.
+        The result of `compare`. Rows that must not change are judged as well, if it has any.
     fail_above, fail_above_limit : float, default=None
-        The largest flip rate that passes, and the largest upper limit of it.
+        The largest flip rate and the largest upper limit that pass.
     fail_negative_above : float, default=None
         The largest share of rows that become wrong; requires y.
     fail_subgroup_above : float, default=None

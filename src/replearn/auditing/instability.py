@@ -143,14 +143,14 @@ class Retrainings:
         Parameters
         ----------
         result : AuditResult
-            What `audit` has returned.
+            The result of `audit`.
         contender : str, default=None
-            Its name; None: the baseline.
+            Name of the contender. If None, the baseline.
         event : label, default=None
-            The class whose probability is looked at; None: the last.
+            The class whose probability is considered. If None, the last one.
         threshold : float, default=None
-            Rows with a larger probability are classified as the event; None: as the runs
-            predicted.
+            Rows with a larger probability are classified as the event. If None, the predictions
+            of the runs are used.
 
         Returns
         -------
@@ -182,14 +182,15 @@ class Retrainings:
         event: Any = None,
         threshold: float | None = None,
     ) -> Retrainings:
-        """Let a model and its retrained versions predict the same rows.
+        """Predict the same rows with a model and its retrained versions.
 
         Parameters
         ----------
         original : fitted classifier
             The model in use.
         retrained : sequence of fitted classifiers
-            The same on other samples: bootstrap samples, as clinicians do, or fresh ones.
+            The same model trained on other samples: bootstrap samples, as is usual for clinical
+            prediction models, or fresh ones.
         X : array-like or frame
             Rows.
         y : array-like, default=None
@@ -200,7 +201,7 @@ class Retrainings:
         Returns
         -------
         Retrainings
-            The original model beside each retrained one.
+            The original model paired with each retrained one.
         """
         models = [original, *retrained]
         if len(models) < 2:
@@ -236,7 +237,7 @@ class Retrainings:
     def interval(self, n_bins: int = RISK_BINS) -> RiskInterval:
         """Return the range of 95 % of the retrained risks, by bins of the original risk.
 
-        Bins hold equal numbers of risks, but equal risks stay together.
+        Bins contain equal numbers of risks, except that equal risks stay together.
         """
         bins = _risk_bins(self.original.ravel(), n_bins)
         after = [self.retrained.ravel()[here] for here in bins]

@@ -20,7 +20,7 @@ class UpdateDisplay(Display):
     Parameters
     ----------
     comparison : ModelComparison
-        What `compare` has returned.
+        The result of `compare`.
     kind : {"groups", "migration", "scores", "calibration"}
         - "groups": share of predictions that change, over all rows and by subgroup, with limits.
         - "migration": rows by the band of their old and of their new score.

@@ -63,7 +63,7 @@ def _points_if_read(
 
 
 def bind_candidates(candidates: Mapping[Any, Any], X: Any) -> Fingerprint:
-    """Bind named models by their state; what cannot be read, by predictions of synthetic rows."""
+    """Bind named models by their state, or by predictions of synthetic rows if it is unreadable."""
     fingerprints = {name: _bind_model(model, X) for name, model in candidates.items()}
     return Fingerprint(
         bind({name: part.digest for name, part in fingerprints.items()}).digest,

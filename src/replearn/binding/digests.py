@@ -49,7 +49,7 @@ _IGNORED = frozenset({"_sklearn_version", "__doc__", "__module__", "__dict__", "
 
 @dataclass
 class Fingerprint:
-    """What is known of an object: its digest, and what could not be put into one."""
+    """What is known of an object: its digest, and what could not be digested."""
 
     digest: str = ""  # sixteen hexadecimal digits
     versions: dict[str, str] = field(default_factory=dict)  # of the packages of its parts
@@ -59,7 +59,7 @@ class Fingerprint:
 
 
 def bind(value: Any, *, is_fitted: bool = False) -> Fingerprint:
-    """Bind any object; of a model that is known to be fitted, fitted parts are not listed.
+    """Bind any object; fitted parts are not listed if the model is known to be fitted.
 
     >>> bind({"b": 1, "a": {2, 3}}).digest == bind({"a": {3, 2}, "b": 1}).digest
     True

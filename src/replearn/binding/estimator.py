@@ -81,11 +81,11 @@ class TrustedEstimator(FrozenEstimator):
 
 
 def prefitted(estimator: Any) -> TrustedEstimator:
-    """Say that a fitted estimator comes from outside the sample, so that it may be a part.
+    """Mark a fitted estimator as fitted outside the sample, so that it may be used as a part.
 
-    An embedding trained on other data, a scaler with published constants. Every lab must use the
-    same one: it is bound by a digest of its fitted state. What was fitted on the sample itself
-    belongs unfitted into the base estimator.
+    Examples are an embedding trained on other data and a scaler with published constants. Every lab
+    must use the same one: it is bound by a digest of its fitted state. What would be fitted on the
+    sample itself must be unfitted in the base estimator.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def prefitted(estimator: Any) -> TrustedEstimator:
 
 
 def bind_estimator(base: Any) -> Fingerprint:
-    """Bind a base estimator as its blocks will see it, and refuse fitted parts.
+    """Bind a base estimator as its blocks will use it; fitted parts raise an error.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> one, two = bind_estimator(LogisticRegression()), bind_estimator(LogisticRegression(C=2))
@@ -134,7 +134,7 @@ def bind_estimator(base: Any) -> Fingerprint:
 def describe_estimator(estimator: Any) -> tuple[str, str]:
     """Describe an estimator in words and by a digest of its code and all its parameters.
 
-    Two labs belong to one promise only if they train the same estimator.
+    A promise holds for two labs only if they train the same estimator.
     """
     unfitted = clone(estimator) if hasattr(estimator, "get_params") else estimator
     return in_words(estimator), bind(unfitted).digest
@@ -155,11 +155,11 @@ def block_condition(
     fingerprint: Fingerprint,
     probes: Any,
 ) -> tuple[str, ...]:
-    """Fit a few blocks again, by a keyed choice, and say if other predictions come out.
+    """Fit a few blocks again, chosen by key, and say in words if their predictions change.
 
-    ``block`` returns the rows of a block and the codes of their labels. Of estimators with
-    functions or code of their own, rows are scored alone and together as well, and files that are
-    read meanwhile are added to what is not bound.
+    ``block`` returns the rows of a block and the codes of their labels. If the estimator contains
+    functions or user code, rows are also scored both alone and together, and files that are read
+    during this are added to what is not bound.
     """
 
     def load(index: int) -> tuple[Any, NDArray[np.intp], SharedKey]:

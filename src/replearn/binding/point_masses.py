@@ -41,7 +41,7 @@ def refuted_point_mass(
 
 
 def refuted_by_pairs(n: int, equal: int, assumed: float) -> str | None:
-    """Say in words that so many equal pairs of n rows refute the assumed bound."""
+    """Say in words that this many equal pairs among n rows refute the assumed bound."""
     # theorem: collisions
     lower, upper = point_mass_limits(n, equal, DELTA)
     if lower <= assumed:
@@ -54,7 +54,7 @@ def refuted_by_pairs(n: int, equal: int, assumed: float) -> str | None:
 
 
 def has_distinct_column(X: Any) -> bool:
-    """Whether one of the first columns tells all rows apart: a sort is cheaper than a hash."""
+    """Whether one of the first columns distinguishes all rows: a sort is cheaper than a hash."""
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind != "f":
         return False
     columns = (np.sort(column) for column in X.T[:_FIRST_COLUMNS])
@@ -70,7 +70,7 @@ def count_equal_pairs(points: Points) -> int:
 def without_masses(plan: Plan, refuted: str, identity: Identity, **changed: Any) -> Certificate:
     """Issue the certificate of a plan whose assumption about point masses is refuted.
 
-    What is left is mostly Markov's bound, which holds whatever the masses are.
+    What remains is usually Markov's bound, which holds whatever the masses are.
     """
     # theorem: approximate-markov (the sum of squares is at most 1, whatever the population)
     certificate = plan.certificate(identity, max_point_mass=1.0, **changed)

@@ -12,20 +12,20 @@ from replearn.randomness import as_points
 
 
 def encode_probe(certificate: Certificate, X: Any, *, ids: Any = None) -> Probe:
-    """Make the probe of one lab: digests of the probe rows as its estimator gets them.
+    """Make the probe of one lab: digests of the probe rows as they are passed to its estimator.
 
-    Push the shared raw rows through everything that stands in front of the estimator, with the
-    transformers as they were fitted on the training rows, and give the result here. Two labs that
-    get equal probes mean the same by a point: ``a.comparable(b, probes=(mine, theirs))``.
+    Pass the shared raw rows through all preprocessing in front of the estimator, with transformers
+    fitted on the training rows, and pass the result to this function. Two labs with equal probes
+    encode points in the same way: ``a.comparable(b, probes=(mine, theirs))``.
 
     Parameters
     ----------
     certificate : Certificate
-        The certificate of the lab's run: its columns are taken, by name where they have names.
+        The certificate of the lab's run, whose columns are used, by name if they have names.
     X : array, frame, sparse matrix or list of text
         The encoded probe rows.
     ids : array-like, default=None
-        The ids of the probe rows, if the lab predicts with ``ids``: as ``predict`` gets them.
+        The ids of the probe rows, as they are passed to ``predict``, if the lab uses ids.
 
     Returns
     -------

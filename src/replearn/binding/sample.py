@@ -429,7 +429,7 @@ def copy_conditions(
 ) -> tuple[str, ...]:
     """Say in words that rows cannot be independent draws, and warn about it; empty if they can.
 
-    With groups only groups are independent, and nothing is looked at.
+    With groups only groups are independent, and nothing is checked.
     """
     if groups is not None or len(codes) < MIN_DRAWS:
         return ()

@@ -53,9 +53,9 @@ def describe_points(
 ) -> dict[str, Any]:
     """Describe the points of a sample, as fields of an `Identity`.
 
-    Of ``rows``, in a keyed order, the first are looked at: the description then does not depend on
-    the order of the file. A base estimator that takes columns by name does not depend on their
-    order.
+    Only the first of ``rows``, in keyed order, are examined, so that the description does not
+    depend on the order of the file. A base estimator that takes columns by name does not depend
+    on their order.
     """
     names = as_points(take_rows(X, np.arange(min(1, n_rows(X))))).names
     by_position = list(names) == list(range(len(names))) or names == (None,)
@@ -76,15 +76,15 @@ def describe_points(
     if schema["texts"].get(NOT_NFC):
         warn_user(
             f"{schema['texts'][NOT_NFC]} of the first {min(len(chosen), ROUNDED_ROWS)} rows have "
-            "text that is not in the Unicode form NFC: the same word in the usual form is another "
-            'point. Put texts into one form first: unicodedata.normalize("NFC", text).',
+            "text that is not in the Unicode form NFC: the same word in the usual form is a "
+            'different point. Normalise texts first: unicodedata.normalize("NFC", text).',
             PreprocessingWarning,
         )
     return {"schema": schema, "points_digest": probe_digest(names, decimals)}
 
 
 def rows_sketched(n_columns: int) -> int:
-    """Return how many rows of a table with so many columns are looked at.
+    """Return how many rows of a table with this many columns are examined.
 
     >>> rows_sketched(20), rows_sketched(500)
     (1638, 512)

@@ -154,9 +154,9 @@ def find_constant(
 ) -> ConstantModels | None:
     """Return what is known if most models are constant on some training rows; None otherwise.
 
-    A model counts as constant if its scores are, not only its predictions: where one label
-    prevails, an estimator may predict it for every row for good reason. ``rows`` are in keyed
-    order, so that the file's order does not matter.
+    A model is constant if its scores are, not only its predictions: if one label prevails, an
+    estimator may have good reason to predict it for every row. ``rows`` are in keyed order, so that
+    the order of the file does not matter.
     """
     return constant_models(models, base, take_rows(X, rows[:PROBES]), np.bincount(codes))
 
@@ -186,7 +186,7 @@ def warn_if_constant(
     block_size: int,
     unit: str = "rows",
 ) -> bool:
-    """Warn if most models of the first partition are constant, and return whether this was said."""
+    """Warn if most models of the first partition are constant, and return whether it did."""
     constant = constant_models(models, base, probes, label_counts)
     if constant is None:
         return False
@@ -224,7 +224,7 @@ def warn_if_all_constant(
 
 
 def says_it_is_poor(base: Any) -> bool:
-    """Whether the tags of an estimator say that it predicts poorly, as those of DummyClassifier."""
+    """Whether the tags of an estimator say that it predicts poorly, such as DummyClassifier."""
     tags = get_tags(base).classifier_tags if hasattr(base, "__sklearn_tags__") else None
     return tags is not None and tags.poor_score
 
@@ -269,7 +269,7 @@ FAMILY_OF_CLASS = {
 
 
 def family_of(base: Any) -> str:
-    """Return the family of a base estimator: the class decides, also inside of pipelines.
+    """Return the family of a base estimator by its class, also inside pipelines.
 
     >>> from sklearn.ensemble import HistGradientBoostingClassifier
     >>> from sklearn.pipeline import make_pipeline
@@ -307,10 +307,10 @@ def leaf_rows(block_size: int) -> int:
 
 
 def adapted_to_blocks(base: Any, block_size: int) -> Any:
-    """Return the base estimator with leaves, and bins, that suit blocks of so many rows.
+    """Return the base estimator with leaf sizes and bins that suit blocks of this many rows.
 
-    Only what has its default value is made smaller; what was set stays as it is. The estimator
-    itself is returned where nothing changes.
+    Only parameters that have their default value are made smaller. If nothing changes, the
+    estimator itself is returned.
 
     >>> from sklearn.ensemble import HistGradientBoostingClassifier
     >>> small = adapted_to_blocks(HistGradientBoostingClassifier(), 25)

@@ -74,7 +74,7 @@ __all__ = [
     "yes_or_no",
 ]
 
-ENCODING_HELP = "of text files, such as latin-1 (default: utf-8)"
+ENCODING_HELP = "encoding of text files, such as latin-1 (default: utf-8)"
 
 STARTED = time.monotonic()
 """When the command began, for time budgets."""

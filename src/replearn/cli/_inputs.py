@@ -81,7 +81,9 @@ class SampleOptions(CommandOptions):
     columns: str | None = option(
         "take the kinds of the columns from this file: fit --save-columns, or a model file", "FILE"
     )
-    clean_labels: bool = flag("merge labels that differ only in case or blanks, in small letters")
+    clean_labels: bool = flag(
+        "merge labels that differ only in case or blanks; labels become lower case"
+    )
     encoding: str | None = option(ENCODING_HELP, "NAME")
     model: str = option(MODEL_HELP, "NAME", default="logreg")
 

@@ -49,7 +49,7 @@ class TrustOptions(CommandOptions):
     max_bytes: int | None = number(
         "bytes that loading a model may take (default: 512 MiB and 64 times its file)"
     )
-    any_version: bool = flag("load although another scikit-learn wrote the model")
+    any_version: bool = flag("load models that another version of scikit-learn wrote")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ class ModelOptions(TrustOptions):
     key_file: str | None = option("the shared key, if not in the model", "FILE")
     encoding: str | None = option(ENCODING_HELP, "NAME")
     json: bool = flag("print JSON")
-    quiet: bool = flag("no remarks")
+    quiet: bool = flag("print no remarks")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -131,7 +131,7 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
     rows: int | None = number("use at most this many rows of the file, drawn by the key")
     jobs: int = number("number of workers (default: all cores)", default=-1)
     contenders: tuple[str, ...] | None = option(
-        f"{', '.join(CONTENDERS)} (usual: first 5)", "A,B", type=names
+        f"{', '.join(CONTENDERS)} (default: first 5)", "A,B", type=names
     )
     subgroups: tuple[str, ...] = option(SUBGROUPS_HELP, "A,B", default=(), type=names)
     out: str | None = option("write the report: .html, .json or .md", "FILE")
@@ -145,7 +145,7 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
         type=shares,
     )
     time_column: tuple[str, ...] = option(
-        "retrain in time order, too: one column, or year,month",
+        "also retrain in time order: one column, or year,month",
         "COLUMN",
         default=(),
         type=names,

@@ -48,7 +48,7 @@ class CertifyOptions(CommandOptions):
         "FILE",
         nargs="+",
     )
-    explain: bool = flag("the first certificate in words")
+    explain: bool = flag("print the first certificate in words")
     json: bool = flag("print JSON")
 
 

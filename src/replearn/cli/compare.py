@@ -67,7 +67,9 @@ class CompareOptions(TableOptions):
 
     old: str = argument("the model file in use, or a table of its predictions")
     new: str = argument("the one that would replace it, or its predictions")
-    data: str | None = argument("rows no model was trained on; not for two tables", nargs="?")
+    data: str | None = argument(
+        "rows that neither model was trained on; not for two tables", nargs="?"
+    )
     fail_above: float | None = number(
         "exit with 1 if a larger share of the predictions changes", float
     )
@@ -77,7 +79,7 @@ class CompareOptions(TableOptions):
     fail_negative_above: float | None = number("the same for the share that becomes wrong", float)
     fail_subgroup_above: float | None = number("the same for the worst subgroup", float)
     fail_psi_above: float | None = number("the same for the PSI of the scores", float)
-    must_not_change: str | None = option("rows whose predictions must stay", "FILE")
+    must_not_change: str | None = option("rows whose predictions must not change", "FILE")
     subgroups: tuple[str, ...] = option(SUBGROUPS_HELP, "A,B", default=(), type=names)
     group_by: str | None = option(GROUP_BY_HELP, "COLUMN")
     target: str | None = option("the true labels, for tables (model files know theirs)", "COLUMN")
@@ -92,11 +94,11 @@ class CompareOptions(TableOptions):
     tolerance: float | None = number(
         "regression: predictions that differ by at least this much have changed", float
     )
-    reference: str | None = option("another sample of rows: how far each column shifted", "FILE")
+    reference: str | None = option("another sample of rows, for the shift of each column", "FILE")
     out: str | None = option("write the report: .html, .json or .md", "FILE")
     hide_values: bool = flag("leave features out of the report")
     summary: str | None = option(
-        f"append a summary in Markdown (default: ${SUMMARY_VARIABLE}, where it is set)", "FILE"
+        f"append a summary in Markdown (default: ${SUMMARY_VARIABLE}, if it is set)", "FILE"
     )
     key_file_b: str | None = option("the key of the new model, if it has another one", "FILE")
 

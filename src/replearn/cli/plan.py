@@ -62,7 +62,7 @@ class PlanOptions(CommandOptions):
 
     # Blocks that vote: pointwise, approximate; score takes some.
     block_size: int | None = number("votes: minimum number of rows in a block")
-    runs: int | None = number("votes: how many runs should agree")
+    runs: int | None = number("votes: number of runs that must agree")
     n_classes: int | None = number("votes: number of labels, if --classes is not given")
     n_blocks: int | None = number("votes: number of blocks")
     n_partitions: int | None = number("votes: number of random partitions, derived from the key")
@@ -81,13 +81,15 @@ class PlanOptions(CommandOptions):
         "votes: family of the base estimator, for the default partitions (default: any)",
         choices=FAMILIES,
     )
-    n_columns: int | None = number("votes: columns of the table; a large one is cut in fewer ways")
+    n_columns: int | None = number(
+        "votes: columns of the table; large tables have fewer partitions"
+    )
     groups: bool = flag("n counts groups (fit --group-by)")
 
     # Other tasks.
     n_hypotheses: int | None = number("number of candidates or configurations")
     n_shared: int | None = number("rows of the shared pool, if fixed")
-    n_directions: int | None = number("2: the rule may point either way; 1: it may not")
+    n_directions: int | None = number("2 if the rule may point either way, otherwise 1")
     train_size: int | None = number("rows of each training of a search")
     drift: float | None = number("assumption: how far a true error moves between trainings", float)
     cv: int | None = number("folds of a search with --drift")

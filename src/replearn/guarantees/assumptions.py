@@ -15,7 +15,7 @@ class Assumption:
     code : str
         Short name, stable over versions.
     text : str
-        What must be true, for a reader who never saw the theory.
+        What must be true, for a reader who does not know the theory.
 
     Examples
     --------

@@ -20,7 +20,7 @@ _ROWS = SharedKey(0).child("rows of votes")
 
 @dataclass(frozen=True)
 class BlockVotes(FlatJsonFile):
-    """What the blocks of the first partition of a run vote on rows that two labs share.
+    """Votes of the blocks of the first partition of a run on rows that two labs share.
 
     Parameters
     ----------

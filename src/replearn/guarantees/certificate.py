@@ -30,8 +30,8 @@ FORMAT_VERSION = 3
 class Certificate(Record):
     """What is promised, by which theorems, under which assumptions, for which run.
 
-    Made by estimators, primitives, :meth:`replearn.Plan.certificate` or :meth:`issue`; never by
-    hand.
+    It is made by estimators, primitives, :meth:`replearn.Plan.certificate` or :meth:`issue`, and
+    never by hand.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Certificate(Record):
     inputs : dict
         The items that all runs of the promise share, as JSON values.
     steps : tuple of Step
-        Every number the promise uses, with theorem and inputs.
+        Every number that the promise uses, with its theorem and inputs.
     promises : tuple of str
         What holds, in sentences.
     assumptions : tuple of Assumption
@@ -48,9 +48,9 @@ class Certificate(Record):
     rho, gamma, alpha, beta : float or None
         The promised numbers, in the letters of the glossary.
     certified : bool
-        Whether that is what was requested.
+        Whether they are what was requested.
     reason : str
-        Why not; empty when certified.
+        Why it is not certified; empty if it is.
     identity : Identity
         Key, estimator, classes and rows of this run.
     digest : str
@@ -92,7 +92,7 @@ class Certificate(Record):
     ) -> "Certificate":
         """Derive the promise of a task and issue its certificate for one run.
 
-        ``derived`` is what ``derive(task, inputs)`` returns, when the caller has it already.
+        ``derived`` is what ``derive(task, inputs)`` returns, if the caller has it already.
         """
         issued = cls._of(task, inputs, identity, derived or derive(task, inputs))
         signed = replace(issued, digest=digest_of(issued._content()))
@@ -169,7 +169,7 @@ class Certificate(Record):
 
     # -- checking and comparing ------------------------------------------------------------------
     def check(self) -> None:
-        """Compute every number again from the inputs and compare; raise if anything differs.
+        """Compute every number again from the inputs, and raise if anything differs.
 
         Raises
         ------
@@ -197,7 +197,7 @@ class Certificate(Record):
         other : Certificate
             The certificate of another run.
         probes : pair of Probe, optional
-            The same raw rows as this lab and the other one encode them; see
+            The same raw rows, encoded by this lab and by the other one; see
             `replearn.binding.encode_probe`.
         votes : pair of BlockVotes, optional
             The votes of this run and of the other one on the same rows (``block_votes``): a test of
@@ -206,7 +206,8 @@ class Certificate(Record):
         Returns
         -------
         Comparison
-            ``comparable`` is "yes", "no" or "unknown", with reasons in words; true only for "yes".
+            ``comparable`` is "yes", "no" or "unknown", with reasons in words. The truth value is
+            True only for "yes".
         """
         return compare(self, other, probes, votes)
 

@@ -63,13 +63,14 @@ class HeavyStage:
     kind : str
         ``"sqrt"`` or ``"uniform"``: the scale in which the membership threshold is uniform.
     alpha, beta : float or None
-        Accuracy that the stage is there for: excess over the mean error of the block models, and
-        the probability that it is larger.
+        The accuracy that the stage serves: excess over the mean error of the block models, and the
+        probability that it is exceeded.
     clear : float or None
-        Labels of heavy points whose mean is at least so far from 0 are right (for more classes:
-        the label errs at most so much more than the best one); 1: realizable.
+        Labels of heavy points whose mean is at least this far from 0 are right (with more classes,
+        the error of a label exceeds that of the best one by at most this much); 1 is the
+        realizable case.
     mass : float or None
-        Every point of this mass shall be found.
+        Every point of this mass must be found.
 
     Examples
     --------
@@ -94,7 +95,7 @@ class HeavyStage:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the accuracy it is there for is stated in full, or not at all."""
+        """Whether the accuracy that it serves is stated completely, or not at all."""
         missing = [item is None for item in (self.alpha, self.beta, self.clear, self.mass)]
         return all(missing) or not any(missing)
 
@@ -108,53 +109,54 @@ class PlanRequest:
     task : {"pointwise", "approximate"}, default="pointwise"
         The same prediction at each fixed point, or on all but a small mass of points.
     n : int, default=None
-        Rows (or groups) of each sample; None: the smallest number that meets the targets.
+        Rows (or groups) of each sample. If None, the smallest number that meets the targets.
     rho : float, default=None
-        Probability that two runs differ; None: the smallest that n allows.
+        Probability that two runs differ. If None, the smallest one that n allows.
     gamma : float, default=None
-        Mass of points on which two models may differ, for task "approximate"; None: the smallest
-        that n allows.
+        Mass of points on which two models may differ, for task "approximate". If None, the
+        smallest one that n allows.
     alpha, beta : float, default=None
-        Excess error, and the probability that it is larger: over the best hypothesis of a class of
-        VC dimension ``d``, or, with ``heavy``, over the mean of the block models.
+        Excess error over the best hypothesis of a class of VC dimension ``d`` or, with ``heavy``,
+        over the mean error of the block models, and the probability that it is exceeded.
     d : int, default=None
         VC dimension of the base estimator's class of hypotheses.
     n_blocks : int, default=None
-        Number of blocks; None: from n and the targets.
+        Number of blocks. If None, it follows from n and the targets.
     block_size : int, default=None
-        Rows that a block needs at least.
+        Smallest number of rows of a block.
     law : {"arcsine", "uniform", "optimal"} or ThresholdLaw, default=None
-        Law of the shared threshold. None: "arcsine" for task "pointwise", "uniform" for task
-        "approximate" and where alpha, beta or d is given.
+        Law of the shared threshold. If None, "arcsine" for task "pointwise", and "uniform" for task
+        "approximate" or if alpha, beta or d is given.
     width : float, default=None
-        Half-width of the law; None: the smallest that meets the targets.
+        Half-width of the law. If None, the smallest one that meets the targets.
     vote : {"hard", "soft"}, default="hard"
         Whether block models vote by label or by predicted probability.
     n_partitions : int, default=None
-        Number of random partitions into blocks, derived from the key; None: as many as ``max_fits``
-        allows.
+        Number of random partitions into blocks, which are derived from the key. If None, as many
+        as ``max_fits`` allows.
     max_fits : int, default=None
-        Largest number of base estimators, over all partitions; None: the planner's default.
+        Largest number of base estimators, over all partitions. If None, the planner's default.
     classes : sequence, default=None
-        The labels, in any order; None: not part of the plan.
+        The labels, in any order. If None, they are not part of the plan.
     n_classes : int, default=None
-        Number of classes; None: that of ``classes``, or 2.
+        Number of classes. If None, that of ``classes``, or 2.
     runs : int, default=2
-        How many runs must agree.
+        Number of runs that must agree.
     unit : {"rows", "groups"}, default="rows"
         What n counts.
     decimals : int, default=None
-        Rounding of numbers before they key thresholds; None: no rounding.
+        Number of decimals to which numbers are rounded before they key thresholds. If None, they
+        are not rounded.
     label_noise : bool, default=True
-        False: every point has one label only (the realizable case).
+        Whether one point may have different labels; False is the realizable case.
     max_point_mass : float, default=0.0
         Bound on the sum of squared probabilities of single points; 0 for continuous data. ``fit``
         tests it.
     heavy : {"auto", "paper", "off"} or HeavyStage, default=None
         Separate treatment of points that occur often: planned for rho, alpha and beta, with the
-        law that needs the fewest rows ("auto") or with the paper's. None: "off".
+        law that needs the fewest rows ("auto") or with that of the paper. None is "off".
     min_block : int, default=None
-        Rows per block below which fewer blocks are used; None: 25.
+        Number of rows per block below which fewer blocks are used. If None, 25.
     small_blocks : {"adapt", "keep"}, default="adapt"
         Whether leaf sizes and bins of the base estimator that have their default value are made
         smaller in small blocks, or kept.
@@ -162,7 +164,8 @@ class PlanRequest:
         Family of the base estimator, for the default number of partitions: forests and gradient
         boosting take longer to fit.
     n_columns : int, default=None
-        Columns of the table. A large table is cut in fewer ways; None: the default number.
+        Number of columns of the table: large tables have fewer partitions. If None, the default
+        number of partitions is used.
 
     Examples
     --------
@@ -225,12 +228,12 @@ class PlanRequest:
 
     @property
     def stage(self) -> HeavyStage | None:
-        """The heavy stage, where it is given itself."""
+        """The heavy stage, if it is given explicitly."""
         return self.heavy if isinstance(self.heavy, HeavyStage) else None
 
     @property
     def affordable_blocks(self) -> int | None:
-        """Blocks of a partition that ``max_fits`` pays for; None: no budget was given."""
+        """Blocks of a partition that ``max_fits`` allows; None if no budget is given."""
         return None if self.max_fits is None else self.max_fits // (self.n_partitions or 1)
 
     @property
@@ -239,7 +242,7 @@ class PlanRequest:
         return self.block_size or self.min_block or MIN_BLOCK
 
     def with_default_law(self) -> "PlanRequest":
-        """Return the request with a law, where none is given."""
+        """Return the request with the default law, if no law is given."""
         if self.law is not None:
             return self
         if {self.alpha, self.beta, self.d} == {None}:
@@ -250,7 +253,7 @@ class PlanRequest:
     def without_design(self) -> "PlanRequest":
         """Return the request without what a design fixes: rows, blocks, law, partitions, stage.
 
-        So it goes for family and columns, which only decide on partitions.
+        Family and columns are left out as well, since they only decide on partitions.
         """
         return replace(
             self,
@@ -435,7 +438,7 @@ class Design:
 
     @property
     def classes(self) -> tuple[Label, ...] | None:
-        """The classes in order, when the plan fixes them."""
+        """The classes in order, if the plan fixes them."""
         return self.request.classes
 
     @property

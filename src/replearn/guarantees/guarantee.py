@@ -35,14 +35,14 @@ class Guarantee:
     task : str
         Name in certificates and in :func:`replearn.plan`.
     derive : callable
-        From a ledger and the inputs to a `Conclusion`; every number goes through the ledger.
+        Maps a ledger and the inputs to a `Conclusion`; every number is recorded in the ledger.
     estimators : tuple of str
-        Names of the estimators and functions that carry the task out.
+        Names of the estimators and functions that perform the task.
     theorem : str
         Key of the main theorem.
     needed : callable or None
-        From the targets to `Needed`; None: the task cannot be planned this way. With ``n`` among
-        the required targets the design follows from the rows, and n is never solved.
+        Maps the targets to `Needed`; None if the task cannot be planned this way. If ``n`` is among
+        the required targets, the design follows from the rows, and n is never computed.
     required : tuple of str
         Targets without a default.
     optional : dict

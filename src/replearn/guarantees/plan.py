@@ -39,17 +39,17 @@ class Plan(Record):
     design : Design or ChoiceDesign
         What all runs share: the design of blocks that vote, or the targets of another task.
     steps : tuple of Step
-        Every number the promise uses, with theorem and inputs.
+        Every number that the promise uses, with its theorem and inputs.
     conclusion : Conclusion
         What follows from the design.
     solved : tuple of str
-        Which arguments the planner solved.
+        The arguments that the planner computed.
     needed_n : int or None
-        Rows that the targets need; for a vote only when they are out of reach.
+        Rows that the targets need; for a vote only if they are out of reach.
     needed_blocks : int or None
-        When the targets are out of reach: the blocks they need.
+        The blocks that the targets need, if they are out of reach.
     reachable : dict
-        When the targets are out of reach: what this n can promise.
+        What this n can promise, if the targets are out of reach.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Plan(Record):
         design : Design or ChoiceDesign
             What all runs share.
         solved : tuple of str, default=()
-            Which arguments the planner solved.
+            The arguments that the planner computed.
         needed_n : int or None, default=None
             Rows that the targets need.
 
@@ -156,7 +156,7 @@ class Plan(Record):
 
     @property
     def reason(self) -> str:
-        """Why not, what this n can promise, and which n the request needs."""
+        """Why it is not certified, what this n can promise, and which n the request needs."""
         if self.certified:
             return ""
         return "; ".join([self.conclusion.reason, *self._suggestions()])
@@ -217,7 +217,7 @@ class Plan(Record):
 
     @property
     def classes(self) -> tuple[Label, ...] | None:
-        """The classes in order, when the plan fixes them."""
+        """The classes in order, if the plan fixes them."""
         return self.vote_design.classes
 
     @property
@@ -227,7 +227,7 @@ class Plan(Record):
 
     @property
     def decimals(self) -> int | None:
-        """Rounding of numbers in the points."""
+        """Number of decimals to which numbers of points are rounded."""
         return self.vote_design.decimals
 
     @property
@@ -282,12 +282,12 @@ class Plan(Record):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Parameters of the estimator that follows a plan of another task than a vote."""
+        """Parameters of the estimator that follows a plan for a task other than a vote."""
         return {} if isinstance(self.design, Design) else self.design.settings
 
     @property
     def details(self) -> dict[str, Any]:
-        """What else follows for another task than a vote: sharpness, pool, trainings, ..."""
+        """What else follows for a task other than a vote: sharpness, pool, trainings, ..."""
         return {} if isinstance(self.design, Design) else dict(self.design.needed.details)
 
     def paper_constants(self) -> Columns:

@@ -323,27 +323,30 @@ def plan(
     d: int | None = None,
     **options: Any,
 ) -> Plan:
-    """Plan a promise: give all but one of the numbers, and the missing one is solved.
+    """Plan a promise: give all numbers but one, and the missing one is computed.
 
     A plan depends on these arguments only, never on data, so that all labs get the same one.
 
     Parameters
     ----------
     task : str or class
-        What is planned. Blocks that vote: "pointwise" (the same prediction at each fixed point) or
-        "approximate" (on all but a small mass of points). Others: "selection", "finite class",
-        "search", "thresholds", "realizable", "semi", "finite randomness", "heavy",
-        "heavy, whole set", "one heavy point", "coins", "score"; or the estimator itself.
+        What is planned. Blocks that vote are "pointwise" (the same prediction at each fixed point)
+        or "approximate" (on all but a small mass of points). Other tasks are "selection",
+        "finite class", "search", "thresholds", "realizable", "semi", "finite randomness", "heavy",
+        "heavy, whole set", "one heavy point", "coins" and "score". The class of an estimator
+        stands for its task.
     n : int or None
-        Rows (or groups) of each sample; None: the smallest number that meets the targets.
+        Rows (or groups) of each sample. If None, the smallest number that meets the targets.
     rho : float or None
-        Probability that two runs differ; None: the smallest that n allows (votes), or 0.1.
+        Probability that two runs differ. If None, the smallest one that n allows (for votes), or
+        0.1.
     gamma : float or None
-        Mass of points on which two models may differ; None: the smallest (votes), or the
-        task's default.
+        Mass of points on which two models may differ. If None, the smallest one (for votes), or
+        the default of the task.
     alpha, beta : float or None
-        Excess error, and the probability that it is larger. Votes: over the best hypothesis of a
-        class of VC dimension ``d``, or, with ``heavy="auto"``, over the mean of the block models.
+        Excess error, and the probability that it is exceeded. For votes it is relative to the best
+        hypothesis of a class of VC dimension ``d`` or, with ``heavy="auto"``, to the mean error of
+        the block models.
     d : int or None
         VC dimension of the class of hypotheses.
     **options
@@ -362,8 +365,8 @@ def plan(
     Returns
     -------
     Plan
-        With ``certified`` False when the targets are out of reach; ``reason`` then says what this
-        n can promise and which n the targets need.
+        ``certified`` is False if the targets are out of reach; ``reason`` then says what this n
+        can promise, and which n the targets need.
 
     Examples
     --------
@@ -408,7 +411,7 @@ def _check_names(task: str, params: dict[str, Any]) -> None:
 
 
 def plan_votes(request: PlanRequest) -> Plan:
-    """Plan blocks that vote: solve what the request leaves open.
+    """Plan blocks that vote, and compute what the request leaves open.
 
     Parameters
     ----------
@@ -418,7 +421,7 @@ def plan_votes(request: PlanRequest) -> Plan:
     Returns
     -------
     Plan
-        Where the targets are out of reach, with what n can promise and which n they need.
+        If the targets are out of reach, it says what n can promise and which n they need.
 
     Examples
     --------
@@ -471,17 +474,17 @@ def _check_enough_given(request: PlanRequest) -> None:
     open_accuracy = _open_accuracy(request)
     if len(open_accuracy) == 2:
         raise ValueError(
-            f"{' and '.join(open_accuracy)} are both open: give two of alpha, beta and d"
+            f"{' and '.join(open_accuracy)} are both missing: give two of alpha, beta and d"
         )
     if request.task == "approximate" and request.rho is None and request.gamma is None:
         raise ValueError("the approximate notion needs rho or gamma (or both)")
     if request.n is not None:
         return
     if len(open_accuracy) == 1:
-        raise ValueError(f"{open_accuracy[0]} and n are both open: give one of them")
+        raise ValueError(f"{open_accuracy[0]} and n are both missing: give one of them")
     targets = (request.rho,) if request.task == "pointwise" else (request.rho, request.gamma)
     if None in targets and request.n_blocks is None:
-        raise ValueError("n and a target are both open: give n, or all of rho (and gamma)")
+        raise ValueError("n and a target are both missing: give n, or all of rho (and gamma)")
 
 
 def _open_accuracy(request: PlanRequest) -> list[str]:

@@ -12,10 +12,10 @@ from replearn.records import FlatJsonFile
 
 @dataclass(frozen=True)
 class Probe(FlatJsonFile):
-    """What a lab's whole pipeline makes of the shared probe rows, as digests.
+    """Digests of the shared probe rows, as the whole pipeline of a lab encodes them.
 
-    Two labs whose pipelines make the same points of the same raw rows have equal probes. The order
-    of the rows does not count.
+    Two labs whose pipelines encode the same raw rows as the same points have equal probes. The
+    order of the rows does not matter.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Probe(FlatJsonFile):
     mark : str
         What the rows look like, if a transformer seems to have been fitted on the probe itself.
     ids : str
-        A digest of the ids of the rows, where ids key the thresholds; empty where features do.
+        A digest of the ids of the rows, if ids key the thresholds; empty if features do.
 
     Examples
     --------
@@ -63,13 +63,13 @@ class Probe(FlatJsonFile):
         Parameters
         ----------
         X : array, frame, sparse matrix or list of text
-            The probe rows as the estimator gets them.
+            The probe rows, as they are passed to the estimator.
         decimals : int, optional
             Rounding of the encoding, as in the plan.
         mark : str
             What the rows look like; see `replearn.binding.encode_probe`.
         ids : array-like, optional
-            The ids of the rows, where ids key the thresholds.
+            The ids of the rows, if ids key the thresholds.
         """
         points = as_points(X, decimals=decimals)
         cells = _cells(points)

@@ -119,7 +119,7 @@ def _refuse_too_many(d: int, alpha: float, logarithm: float) -> None:
     if logarithm > _LARGEST_LOG:  # cut off here, the plan would promise with too few rows
         raise ValueError(
             f"d={d}, alpha={alpha:g} would choose among e^{logarithm:.0f} candidates or more, "
-            "which nobody can list: take a smaller class or a larger alpha."
+            "which cannot be enumerated: use a smaller class or a larger alpha."
         )
 
 

@@ -42,7 +42,7 @@ _PAPER_RATIO = 4.0
 
 @dataclass(frozen=True)
 class HeavyGoal:
-    """What a heavy stage is there for, and how much it may flip.
+    """What a heavy stage must reach, and how often it may flip.
 
     Parameters
     ----------
@@ -52,11 +52,11 @@ class HeavyGoal:
         The error exceeds the mean error of the block models (times the factor of the law) by more
         than alpha with probability at most beta.
     realizable : bool, default=False
-        Whether every point has one label only.
+        Whether every point has only one label.
     paper : bool, default=False
-        Use the paper's law of membership: uniform on [nu/2, 2 nu].
+        Whether to use the paper's law of membership: uniform on [nu/2, 2 nu].
     gamma : float or None, default=None
-        Mass on which whole models may differ; None: the pointwise notion.
+        Mass on which whole models may differ; None for the pointwise notion.
     n_classes : int, default=2
         Number of classes.
     """
@@ -82,7 +82,7 @@ class HeavyGoal:
 
     @property
     def mass(self) -> float:
-        """Mass from which points have to be heavy."""
+        """Mass from which points must be heavy."""
         mass = light_mass(self.alpha, self.clear, self.beta / 2.0)
         if self.gamma is None:
             return mass
@@ -90,7 +90,7 @@ class HeavyGoal:
         return min(mass, _GAMMA_MASS * self.gamma / math.log(2.0 / self.rho))
 
     def label_budget(self, membership: float) -> float | None:
-        """How often labels may flip beside membership; None if membership takes too much."""
+        """How often labels may flip in addition to membership; None if nothing is left for them."""
         if self.gamma is not None:
             labels = _RHO_LABELS * self.rho * _GAMMA_LABELS * self.gamma
             return labels if membership <= _GAMMA_MEMBERSHIP * self.gamma else None
@@ -110,8 +110,8 @@ def heavy_stage(n: int, **goal: Any) -> HeavyStage:
     Returns
     -------
     HeavyStage
-        The first that meets all targets; else one that keeps rho, if there is one. The plan says
-        what is reached.
+        The first stage that meets all targets, or else one that keeps rho, if there is one. The
+        plan says what is reached.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def _least_noise(k: int, n_classes: int, budget: float, clear: float) -> float:
 
 
 def heavy_rows_needed(**items: Any) -> int | None:
-    """Return how many rows a heavy stage needs, votes left aside; None beyond 6 * 10^10.
+    """Return how many rows a heavy stage needs, without the votes; None beyond 6 * 10^10.
 
     Parameters
     ----------

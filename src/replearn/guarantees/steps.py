@@ -80,12 +80,12 @@ class Step:
 
 @dataclass
 class Ledger:
-    """Collects the steps of a derivation: every number comes from a bound with a theorem."""
+    """A record of the steps of a derivation: every number comes from a bound with a theorem."""
 
     steps: list[Step] = field(default_factory=list)
 
     def add(self, bound: Callable[..., Number], **inputs: Any) -> Number:
-        """Compute a number by a function marked with ``@theorem``, write it down, return it."""
+        """Compute a number by a function marked with ``@theorem``, record it, and return it."""
         value = bound(**inputs)
         written = tuple((name, _encode(item)) for name, item in inputs.items())
         marked: Any = bound
@@ -126,7 +126,7 @@ class Conclusion:
     promises : tuple of str
         What holds, in sentences.
     rho : float or None
-        Probability that two runs differ; None: nothing is promised.
+        Probability that two runs differ; None if nothing is promised.
     gamma : float or None
         Mass of points on which two models may differ.
     alpha, beta : float or None
@@ -169,29 +169,30 @@ class Identity:
         Fingerprint of the shared key; it does not reveal the key.
     estimator, learner_digest : str
         The base estimator with its parameters in words, and a digest of its code, parameters and
-        fitted parts; empty where there is none.
+        fitted parts; empty if there is none.
     classes : sequence or None
         The classes of this run, in order.
     n_available : int or None
-        Rows (or groups) this run had; the surplus over n was left out.
+        Number of rows (or groups) of this run; the surplus over n was left out.
     library_version : str
         Version of the library that issued the certificate.
     versions : dict
         Versions of numpy, scikit-learn and the packages that the estimator comes from.
     schema : dict or None
         How points are encoded, with a coarse sketch of each column (see `compare_points`); None
-        where a task has no points.
+        if a task has no points.
     points_digest : str
         Digest of synthetic points of that schema.
     candidates, pool, hypotheses : str
         Digests of the candidates of a choice, of the shared pool and of the hypothesis class.
     incumbent : dict or None
         Fingerprint of the model whose predictions are kept, with memory, band, unit and threshold;
-        None where there is none.
+        None if there is none.
     unbound : tuple of str
-        What the promise depends on and no digest could be made of, in words.
+        What the promise depends on but could not be digested, in words.
     failed_conditions : tuple of str
-        Conditions of the promise that this run's data refute, in words: nothing is certified.
+        Conditions of the promise that the data of this run refute, in words. If there are any,
+        nothing is certified.
 
     Examples
     --------

@@ -20,7 +20,7 @@ class Theorem:
     statement : str
         What it says, in one sentence.
     paper_label : str
-        Label in the paper's source, or "ours" where the paper has no such statement.
+        Label in the source of the paper, or "ours" if the paper has no such statement.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class Theorem:
 
     @property
     def page(self) -> str:
-        """Where statement, assumptions and proof are written down."""
+        """The page with the statement, its assumptions and its proof."""
         return f"docs/theory/{self.key}.md"
 
 

@@ -95,8 +95,8 @@ def block_size_needed(
 ) -> int | None:
     """Rows per block that make all block models accurate; None if no number is enough.
 
-    When points carry mass, half of beta and ``slack`` of alpha pay for the thresholds. The blocks
-    of different partitions share rows, so beta is split over all models.
+    If points carry mass, half of beta and ``slack`` of alpha are spent on the thresholds. The
+    blocks of different partitions share rows, so that beta is divided among all models.
     """
     rest = alpha - slack
     if rest <= 0:

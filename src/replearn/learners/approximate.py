@@ -37,18 +37,19 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
     min_block, small_blocks, decimals, runs, alpha, beta, d, label_noise, heavy
         As in `PointwiseReplicableClassifier`; ``law=None`` is "uniform".
     max_point_mass : float, default=0.0
-        Bound on the sum of squared probabilities of single points, 0 for continuous data, which the
-        direct route pays for. ``fit`` tests it: where equal rows of the sample refute it, the
-        certificate states what holds without it. It is not needed with ``alpha``: the heavy stage
-        takes care of points that carry mass, and the promise holds on every population.
+        Bound on the sum of squared probabilities of single points, which is 0 for continuous data;
+        the direct route depends on it. ``fit`` tests it: if equal rows of the sample refute it,
+        the certificate states what holds without it. It is not needed with ``alpha``: the heavy
+        stage treats points that carry mass, and the promise holds for every population.
     route : {"auto", "direct", "pointwise"}, default="auto"
-        What the plan aims at: concentration over blocks and thresholds ("direct"), a pointwise
-        promise of rho times gamma ("pointwise"), or the second where the first is not enough. The
-        certificate states the better of both numbers in any case.
+        What the plan rests on: concentration over blocks and thresholds ("direct"), a pointwise
+        promise of rho times gamma ("pointwise"), or the second if the first is not enough
+        ("auto"). The certificate states the better of both numbers in any case.
     check_price : bool, default=False
         As in `PointwiseReplicableClassifier`.
     shared_key : str, bytes, int or SharedKey, default=None
-        All randomness; the same in both runs, fixed before the data.
+        The source of all randomness. It must be the same in both runs, and fixed before the data
+        are seen.
     plan : Plan, default=None
         A plan shared between labs. It sets all parameters that `replearn.plan` has, which must
         then keep their defaults here.
@@ -69,7 +70,8 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
     Notes
     -----
     Blocks and seeds are keyed by ``shared_key`` and the whole sample, so that those of two runs are
-    independent: two samples that share most of their rows give models no more alike than others.
+    independent: models of two samples that share most of their rows are no more similar than
+    others.
 
     Examples
     --------
@@ -156,7 +158,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         self.route = route
 
     def disagreement(self, other: Any, X: Any) -> float:
-        """Share of the points on which two fitted models predict differently.
+        """Return the share of the points on which two fitted models predict differently.
 
         Parameters
         ----------

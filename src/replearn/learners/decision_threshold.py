@@ -195,7 +195,7 @@ class DecisionThresholdClassifier(FittedState, MetaEstimatorMixin, ClassifierMix
           of the others; ``"rate=0.3"``: the one that predicts ``classes_[1]`` for this share of
           all rows. These are read from cross-fitted probabilities of the training rows (5 folds).
     pos_label : label, default=None
-        The label whose probability ``threshold`` is about, and whose recall and rate; None:
+        The label to whose probability, recall and rate ``threshold`` refers. If None,
         ``classes_[1]``, the last of the sorted labels.
 
     Attributes
@@ -209,7 +209,7 @@ class DecisionThresholdClassifier(FittedState, MetaEstimatorMixin, ClassifierMix
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
-        Names of the features, when ``X`` had them.
+        Names of the features, if ``X`` had names.
 
     See Also
     --------
@@ -250,7 +250,8 @@ class DecisionThresholdClassifier(FittedState, MetaEstimatorMixin, ClassifierMix
         y : array-like of shape (n,)
             Labels of two classes.
         **fit_params
-            Arguments of the base estimator's ``fit``, one value per row: ``sample_weight``.
+            Arguments of the base estimator's ``fit`` with one value per row, such as
+            ``sample_weight``.
 
         Returns
         -------
@@ -293,7 +294,7 @@ class DecisionThresholdClassifier(FittedState, MetaEstimatorMixin, ClassifierMix
         return threshold_for_target(threshold, scores, codes)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict class labels: ``classes_[1]`` iff its probability reaches the threshold.
+        """Predict class labels: ``classes_[1]`` if its probability reaches the threshold.
 
         Parameters
         ----------

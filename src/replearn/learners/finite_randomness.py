@@ -42,32 +42,33 @@ SEED_BITS = 32
 
 
 class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Blocks vote; one of a few shared global thresholds decides for every point.
+    """Let blocks vote, and decide for every point by one of a few shared thresholds.
 
-    `PointwiseReplicableClassifier` has a random threshold for each point, a random function.
-    Here a handful of thresholds is drawn, and a replicable choice on rows that were held out picks
-    one. The number of shared random bits is finite and reported.
+    `PointwiseReplicableClassifier` draws a random threshold for each point. Here only a few
+    thresholds are drawn, and one of them is chosen replicably on rows that were held out. The
+    number of shared random bits is finite and reported.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        The base estimator; ``LogisticRegression(max_iter=1000)`` if None. Preprocessing inside.
+        The base estimator, with its preprocessing inside; ``LogisticRegression(max_iter=1000)`` if
+        None.
     n_candidates : int, default=8
         Number of shared thresholds, R.
     n_blocks : int, default=32
         Number of voting blocks, T.
     rho, gamma : float, default=0.1, 0.1
-        Two models differ on a mass above gamma (None: for one fixed point) with probability at
-        most rho. At practical sizes this is not certified (see Notes).
+        Two models differ on a mass above gamma (or at one fixed point, if gamma is None) with
+        probability at most rho. At practical sizes this is not certified (see Notes).
     alpha, beta : float, default=0.1, 0.05
         Excess error over the best candidate, and its failure probability: the choice has sharpness
         ``t = ln(n_candidates / beta) / alpha``.
     test_share : float, default=0.3
         Share of the rows held out for the choice.
     classes : array-like, default=None
-        The two labels; None: those in ``y``.
+        The two labels. If None, those in ``y``.
     shared_key : str, bytes, int or SharedKey, default=None
-        Where the shared bits come from; the same in both runs.
+        The source of the shared random bits, the same in both runs.
     plan : Plan, default=None
         A plan shared between labs. It sets ``n_candidates``, ``n_blocks``, ``rho``, ``gamma``,
         ``alpha``, ``beta`` and ``test_share``, which must then keep their defaults here, and the
@@ -97,7 +98,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
     Notes
     -----
     The bound needs about ``(n_candidates (1 / gamma + t / 2) / rho)**2 / pi`` blocks, 2.5 million
-    by default, so the certificate says "not certified". Points near the threshold flip together.
+    by default, so that the verdict is "not certified". Points near the threshold flip together.
 
     Examples
     --------
@@ -165,7 +166,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         X : array-like, frame or sparse matrix of shape (n, n_features)
             The sample.
         y : array-like of shape (n,)
-            Labels, two kinds.
+            Labels of two classes.
         context : RunContext, default=None
             How to run: a store of finished blocks, a time limit. It does not change the result.
 
@@ -227,7 +228,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict class labels: the vote share against the one chosen threshold.
+        """Predict class labels by comparing vote shares with the chosen threshold.
 
         Parameters
         ----------
@@ -245,7 +246,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         return self.classes_[np.minimum(codes, len(self.classes_) - 1)]
 
     def vote_share(self, X: Any) -> NDArray[np.float64]:
-        """Share of the blocks that vote for the second class.
+        """Return the share of the blocks that vote for the second class.
 
         Parameters
         ----------

@@ -58,7 +58,7 @@ class PassesFitParams:
                 raise TypeError(f"fit got an unexpected keyword argument {name!r}")
             if not has_fit_parameter(base, name):
                 raise TypeError(
-                    f"{name}: {type(base).__name__} takes none. For a pipeline switch on routing, "
-                    "sklearn.set_config(enable_metadata_routing=True), and let the step request "
-                    f"it: set_fit_request({name}=True)."
+                    f"fit of {type(base).__name__} does not accept {name}. For a pipeline, enable "
+                    "metadata routing, sklearn.set_config(enable_metadata_routing=True), and let "
+                    f"the step request it: set_fit_request({name}=True)."
                 )

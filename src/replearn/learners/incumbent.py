@@ -96,52 +96,55 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
     estimator : classifier, default=None
         The estimator that is trained anew; ``LogisticRegression(max_iter=1000)`` if None.
     incumbent : fitted classifier, default=None
-        The model in use. It is kept as it is, also by ``clone``. None for the first fit.
+        The model in use; None for the first fit. It is not changed, and ``clone`` keeps it.
     memory : float, "all" or "auto", default="auto"
-        Weight of the remembered score, from 0 to 0.8. "all": the mean of all models, up to that
-        weight. "auto": the longest memory and widest band (at most ``band``) whose predictions for
-        rows of the new sample, cross-fitted with five folds, are not worse than those of plain
-        retraining; nothing is remembered where all are, or where the ``new_rows`` of a window are
-        predicted worse than the others, until the window has moved past that change. The first fit
-        costs nothing more, each retraining five more fits on four fifths of the sample. A number
-        costs none of them, and keeps the certificate of an estimator that has one; but after a
-        sudden change of the world it loses many points of accuracy for a month or more. 0 if the
-        estimator has neither ``predict_proba`` nor ``margin``.
+        Weight of the remembered score, from 0 to 0.8. "all" is the mean of all models, up to that
+        weight. "auto" chooses the longest memory and the widest band (at most ``band``) whose
+        predictions for rows of the new sample, cross-fitted with five folds, are not worse than
+        those of plain retraining. Nothing is remembered if all of them are worse, or if the
+        ``new_rows`` of a window are predicted worse than its other rows, until the window has
+        moved past that change. With "auto" each retraining costs five more fits on four fifths
+        of the sample; the first fit costs no more. A number needs no further fits and keeps the
+        certificate of an estimator that has one, but after a sudden change of the world it loses
+        many points of accuracy for a month or more. If the estimator has neither
+        ``predict_proba`` nor ``margin``, the memory is 0.
     band : float, default=None
         How far the score must be beyond the decision threshold to change a prediction: in
-        probability, or in units of ``margin`` where the estimator has one, as
-        `PointwiseReplicableClassifier` does. More than two classes: the score of another class must
-        exceed that of the old prediction by twice as much. None: 0.1, or a fifth of the distance
-        from the decision threshold to the nearer of 0 and 1, which is less for thresholds other
-        than 0.5 (a threshold of 0.06: 0.012).
+        probability, or in units of ``margin`` if the estimator has one, as
+        `PointwiseReplicableClassifier` does. With more than two classes the score of another
+        class must exceed that of the old prediction by twice as much. If None, 0.1; for decision
+        thresholds other than 0.5 a fifth of the distance to the nearer of 0 and 1, which is
+        smaller (0.012 for a threshold of 0.06).
     threshold : float, str or pair of float, default=None
-        Decision threshold on the score, as in `DecisionThresholdClassifier`, for two classes and an
-        estimator without ``margin``. None: that of the estimator, else that of the incumbent, if
-        one of them is a classifier with a decision threshold; else 0.5.
+        Decision threshold on the score, as in `DecisionThresholdClassifier`, for two classes and
+        an estimator without ``margin``. If None, the decision threshold of the estimator, or else
+        that of the incumbent, or else 0.5.
     pos_label : label, default=None
-        The label that ``threshold`` is about; None: ``classes_[1]``, the last of the sorted labels.
+        The label that ``threshold`` refers to. If None, ``classes_[1]``, the last of the sorted
+        labels.
     band_unit : {"score", "standard_error"}, default="score"
-        What ``band`` counts; standard errors of the point's new score require
-        `ScoreReplicableClassifier` with two classes as estimator.
+        The unit of ``band``. Standard errors of the point's new score require two classes and a
+        `ScoreReplicableClassifier` as estimator.
     max_changes : float, default=None
-        Share of predictions that may change. The band is widened until it holds on cross-fitted
-        rows of the new sample; on other rows it holds approximately, see ``history_``, and on a
-        batch exactly with `predict_batch`.
+        Share of predictions that may change. The band is widened until this holds on cross-fitted
+        rows of the new sample. On other rows it holds approximately (see ``history_``), and for
+        a batch exactly with `predict_batch`.
     max_negative_flips : float, default=None
         Share of predictions that may change from right to wrong, in the same way.
     keep_rate : float, default=None
-        By how much the share of ``classes_[1]`` among the predictions may move, in the same way;
-        two classes.
+        By how much the share of ``classes_[1]`` among the predictions may change, in the same
+        way; for two classes only.
     max_loss : float, default=0.0
-        With ``memory="auto"``: memory is shortened if it loses more accuracy (or ``scoring``) than
-        this against plain retraining, at 99 % confidence; at the next retraining a loss that is
-        not shown is enough, and so it is if the incumbent is wrong more often than when it was
-        trained. ``history_`` has the upper limit of the loss.
+        With ``memory="auto"``, memory is shortened if it loses more accuracy (or ``scoring``) than
+        this relative to plain retraining, at 99 % confidence. A loss without that confidence is
+        enough at the retraining that follows, and if the incumbent is wrong more often than when
+        it was trained. ``history_`` has the upper limit of the loss.
     scoring : callable, default=None
-        With ``memory="auto"``: metric on codes of labels, ``scoring(y_true, y_pred)``, larger is
-        better; it must take ``sample_weight`` if ``fit`` gets it. None: accuracy, in which a row
-        of ``classes_[1]`` counts ``2 (1 - t)`` and another one ``2 t`` with decision threshold t:
-        as much as the threshold says that their errors cost, all the same at 0.5.
+        With ``memory="auto"``, the metric ``scoring(y_true, y_pred)`` on codes of labels, of which
+        larger values are better; it must accept ``sample_weight`` if ``fit`` gets it. If None,
+        accuracy, in which rows of ``classes_[1]`` have the weight ``2 (1 - t)`` and all others
+        ``2 t``, where t is the decision threshold: the costs of errors that the threshold
+        implies, which are equal at 0.5.
 
     Attributes
     ----------
@@ -150,17 +153,17 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
     chain_ : Chain
         The start of the chain and its latest 16 retrainings.
     history_ : list of dict
-        One entry per retraining, the latest 120: date, rows, memory, band, share of predictions
-        changed, what dropping old retrainings has changed; alarms, budgets, and with "auto" how
-        many rows that the model had not seen were predicted wrongly.
+        One entry for each of the latest 120 retrainings: date, rows, memory, band, share of
+        predictions changed, what dropping old retrainings has changed, alarms, budgets, and with
+        "auto" how many rows that the model had not seen were predicted wrongly.
     certificate_ : Certificate
-        That of the estimator, where it has one, for runs that share key, incumbent, memory and
-        band: their fingerprint and values are on it, and `Certificate.comparable` compares them.
-        What it says about two runs holds with an incumbent, too, for votes; for an estimate, as
+        The certificate of the estimator, if it has one, for runs that share key, incumbent, memory
+        and band: it lists their fingerprints and values, and `Certificate.comparable` compares
+        them. What it promises about two runs also holds with an incumbent; an estimate holds as
         long as standard errors vary little across the band (see the theory page incumbent-band).
-        Nothing is certified where memory or band are decided from the sample, by "auto" or a
-        budget: ``fit`` warns, ``memory=0.5`` without a budget keeps the certificate. What it says
-        about accuracy is about the estimator alone.
+        Nothing is certified if memory or band are decided from the sample, by "auto" or by a
+        budget: ``fit`` then warns; ``memory=0.5`` without a budget keeps the certificate. What it
+        says about accuracy concerns the estimator alone.
     n_retrainings_ : int
         Number of incumbents in the chain.
     classes_ : ndarray
@@ -168,7 +171,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
-        Names of the features, when ``X`` had them.
+        Names of the features, if ``X`` had names.
 
     See Also
     --------
@@ -178,10 +181,10 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
     Notes
     -----
     A prediction near the threshold may stay although it is wrong, for as long as the evidence is
-    not clear: see ``benchmarks/incumbent.py`` for how long. All models of the chain predict when
-    this one does, at most 17. When older retrainings are dropped the chain is replayed without
-    them, from the same start. A fitted model does not need its incumbent: copies by pickle and
-    model files leave it out.
+    not clear; ``benchmarks/incumbent.py`` measures for how long. A prediction needs those of all
+    models of the chain, of which there are at most 17. When older retrainings are dropped, the
+    chain is replayed without them from the same start. A fitted model does not need its
+    incumbent: pickles and model files leave it out.
 
     Examples
     --------
@@ -258,14 +261,14 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
             The new sample.
         y : array-like of shape (n,)
-            Labels of any kind; the same as those of the incumbent.
+            Labels of any kind, the same as those of the incumbent.
         new_rows : array-like of bool of shape (n,), default=None
-            Rows that no model of the chain has been trained on, where samples overlap (a rolling
-            window): memory, band and budgets are decided on these. None: all rows are new.
+            Rows that no model of the chain has been trained on, if samples overlap (a rolling
+            window): memory, band and budgets are decided on these. If None, all rows are new.
         groups : array-like of shape (n,), default=None
             Rows that belong together, such as those of one patient: they are left out together
-            when memory, band and budgets are decided. An estimator whose ``fit`` takes groups gets
-            them, too.
+            when memory, band and budgets are decided. They are also passed to an estimator whose
+            ``fit`` takes groups.
         context : RunContext, default=None
             How to run, for estimators whose ``fit`` takes it: a store of finished blocks, a time
             limit. It does not change the result.
@@ -313,8 +316,8 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         kind = score_kind(base)
         if kind == MARGIN and len(classes) > 2:
             raise ValueError(
-                f"y has {len(classes)} classes: with {name} an incumbent is kept for two classes "
-                "only; give another estimator."
+                f"y has {len(classes)} classes: with {name} an incumbent is supported for two "
+                "classes only; use another estimator."
             )
         if self.band_unit == "standard_error" and not hasattr(base, "standard_error"):
             raise ValueError(
@@ -324,7 +327,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         if self.threshold is not None and kind == MARGIN:
             raise ValueError(
                 f"threshold={self.threshold!r} is not supported with {name}, which has a threshold "
-                "of its own: give it there."
+                "of its own: set it there."
             )
         has_scores = hasattr(base, MARGIN) or hasattr(base, PROBABILITY)
         if not has_scores and not hasattr(base, DECISION):
@@ -336,8 +339,8 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         if self.memory != 0 and not has_scores and hasattr(base, DECISION):
             raise ValueError(
                 f"memory={self.memory!r} requires an estimator with predict_proba, which {name} "
-                "does not have: decision values of two fits are not in one unit. Use memory=0, or "
-                "wrap it in CalibratedClassifierCV."
+                "does not have: decision values of two fits have different scales. Use memory=0, "
+                "or wrap it in CalibratedClassifierCV."
             )
         if self.keep_rate is not None and len(classes) != 2:
             raise ValueError(
@@ -453,7 +456,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
             The points.
         ids : array-like of shape (n,), default=None
-            Ids, for estimators of this library that key their thresholds by them; all models of
+            Ids, for estimators of this library that key their thresholds by them. All models of
             the chain get the same ids.
 
         Returns
@@ -483,14 +486,15 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
             The points.
         max_changes : float, default=None
-            Share of the rows whose prediction may change; never exceeded. None: the parameter.
+            Share of the rows whose prediction may change, which is never exceeded. If None, the
+            parameter of the estimator.
         max_negative_flips : float, default=None
             Share of the rows that may change from right to wrong: the sum, over changed rows, of
             the probability that the remembered prediction is right, by ``predict_proba``. None:
             the parameter.
         keep_rate : float, default=None
-            By how much the share of ``classes_[1]`` among the predictions may move; never exceeded.
-            None: the parameter.
+            By how much the share of ``classes_[1]`` among the predictions may change, which is
+            never exceeded. If None, the parameter of the estimator.
         ids : array-like of shape (n,), default=None
             As in `predict`.
 
@@ -527,10 +531,10 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         X, ids
             As in ``predict``.
         style : {"analyst", "plain"}, default="analyst"
-            "plain": for the person who gets the prediction.
+            "plain" is for the person who gets the prediction.
         reference : array-like or frame of shape (n_reference, n_features), default=None
-            Rows of other cases, for style "plain": names the features that spoke for the
-            prediction and against it, as in `PointwiseReplicableClassifier.explain`.
+            Rows of other cases, for style "plain": with them the features that spoke for and
+            against the prediction are named, as in `PointwiseReplicableClassifier.explain`.
 
         Returns
         -------

@@ -58,8 +58,8 @@ def check_incumbent(incumbent: Any, X: Any, classes: NDArray[Any], names: Any) -
             "labels of incumbent and y must match: "
             f"incumbent has {sorted(known, key=str)[:5]}, y has {sorted(present, key=str)[:5]}; "
             f"not in y: {only_incumbent[:5]}, unknown to incumbent: {only_sample[:5]}. Use one "
-            "coding of the labels in both; without rows of some class, or with a new class, start "
-            "a new chain (incumbent=None)."
+            "coding of the labels in both; if a class has no rows or is new, start a new chain "
+            "(incumbent=None)."
         )
 
 
@@ -161,7 +161,7 @@ def _fit_fold(base: Any, X: Any, y: NDArray[Any], params: dict[str, Any], n_clas
     except ValueError as error:
         raise ValueError(
             f"{type(base).__name__} cannot be fitted on a part of the sample ({len(y)} rows): "
-            f"{error} Where that is for want of rows: {FEW_ROWS}"
+            f"{error} If the rows are too few: {FEW_ROWS}"
         ) from error
 
 

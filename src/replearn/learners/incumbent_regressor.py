@@ -46,18 +46,18 @@ class IncumbentRegressor(RegressorMixin, KeepsChain):
 
     After a retraining the mean of a point is ``memory`` times its mean before and ``1 - memory``
     times the prediction of the new estimator. The old prediction stays while it is within ``band``
-    of this mean; else the mean is the prediction. Next month this model is the incumbent.
+    of this mean; otherwise the mean is the prediction. Next month this model is the incumbent.
 
     Parameters
     ----------
     estimator : regressor, default=None
         The estimator that is trained anew; ``Ridge()`` if None.
     incumbent : fitted regressor, default=None
-        The model in use. It is kept as it is, also by ``clone``. None for the first fit.
+        The model in use; None for the first fit. It is not changed, and ``clone`` keeps it.
     memory : float or "all", default=0.5
-        Weight of the remembered mean, from 0 to 0.8; "all": the mean of all models, up to that
+        Weight of the remembered mean, from 0 to 0.8. "all" is the mean of all models, up to that
         weight. There is no "auto", the default of `IncumbentClassifier`: its rule compares labels
-        on the rows on which two rules decide differently, and nothing like it was measured for
+        on the rows on which two rules decide differently, and no such rule has been measured for
         numbers. After a sudden change, start a new chain (``incumbent=None``).
     band : float, default=0.0
         How far the mean must be from the old prediction to change it, in units of y.
@@ -69,14 +69,14 @@ class IncumbentRegressor(RegressorMixin, KeepsChain):
     chain_ : Chain
         The start of the chain and its latest 16 retrainings.
     history_ : list of dict
-        One entry per retraining, the latest 120: date, rows, memory, band, share of predictions
-        changed and mean size of a change, on training rows.
+        One entry for each of the latest 120 retrainings: date, rows, memory, band, share of
+        predictions changed and mean size of a change, on training rows.
     n_retrainings_ : int
         Number of incumbents in the chain.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
-        Names of the features, when ``X`` had them.
+        Names of the features, if ``X`` had names.
 
     See Also
     --------
@@ -85,8 +85,7 @@ class IncumbentRegressor(RegressorMixin, KeepsChain):
 
     Notes
     -----
-    It has no certificate. How often a prediction changes is bounded on the theory page
-    incumbent-band.
+    There is no certificate. The theory page incumbent-band bounds how often a prediction changes.
 
     Examples
     --------
@@ -127,7 +126,7 @@ class IncumbentRegressor(RegressorMixin, KeepsChain):
         context : RunContext, default=None
             How to run, for estimators whose ``fit`` takes it. It does not change the result.
         **fit_params
-            Arguments of the estimator's ``fit``: ``sample_weight``.
+            Arguments of the estimator's ``fit``, such as ``sample_weight``.
 
         Returns
         -------

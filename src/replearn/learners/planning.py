@@ -253,8 +253,8 @@ def _check_followed(estimator: Any, plan: Plan, sample: Any, classes: NDArray[An
     if max(2, len(classes)) != plan.n_classes:
         raise ValueError(
             f"plan is for {plan.n_classes} classes, but y has {len(classes)}: "
-            f"{classes[:5].tolist()}. Name them in the plan (classes=[...]), so that a class which "
-            "a sample misses is known."
+            f"{classes[:5].tolist()}. Name them in the plan (classes=[...]), so that a class that "
+            "is missing in a sample is known."
         )
 
 

@@ -80,60 +80,65 @@ class PointwiseReplicableClassifier(VotePredictions):
     rho : float, default=0.1
         Probability that two runs predict differently for one point.
     n_blocks : int, default=None
-        Number of blocks T. None: from ``rho``, the number of rows and ``max_fits``. If given
-        without a matching width, the certificate states the rho that is reached.
+        Number of blocks T. If None, it follows from ``rho``, the number of rows and ``max_fits``.
+        If it is given without a matching width, the certificate states the rho that is reached.
     vote : {"hard", "soft"}, default="hard"
         Whether blocks vote by label or by predicted probability.
     threshold : float, str or pair of float, default=None
         Decision threshold on the probability of ``classes_[1]``: a number, costs ``(1, 5)``,
         ``"prevalence"``, ``"recall=0.8"`` or ``"rate=0.3"``, as in `DecisionThresholdClassifier`.
-        Each block votes by it; what depends on the data is chosen in each block. None: that of
-        a ``FixedThresholdClassifier`` around the base estimator, or none.
+        Each block votes by it; what depends on the data is chosen in each block. If None, the
+        threshold of a ``FixedThresholdClassifier`` around the base estimator is used, if there
+        is one.
     pos_label : label, default=None
-        The label that ``threshold`` is about; None: ``classes_[1]``, the last of the sorted labels.
+        The label that ``threshold`` refers to. If None, ``classes_[1]``, the last of the sorted
+        labels.
     classes : array-like, default=None
-        The labels. None: those in ``y``; give them when two labs may not both see a rare one.
+        The labels. If None, those in ``y``. List them if a rare label may be missing in the
+        sample of one of the labs.
     max_fits : int, default=None
-        Compute budget: at most this many base estimators, over all partitions; None: the planner's
-        default.
+        Compute budget: the largest number of base estimators, over all partitions. If None, the
+        planner's default is used.
     law : {"arcsine", "uniform", "optimal"} or ThresholdLaw, default=None
-        Law of the shared threshold; None: "arcsine", or "uniform" with ``alpha``, ``beta`` or
+        Law of the shared threshold. If None, "arcsine", or "uniform" with ``alpha``, ``beta`` or
         ``d``.
     width : float, default=None
-        Half-width of the law; None: the smallest that reaches ``rho``.
+        Half-width of the law. If None, the smallest one that reaches ``rho``.
     n_partitions : int, default=None
-        Number of random partitions into blocks, derived from the key; None: as many as ``max_fits``
-        allows.
+        Number of random partitions into blocks, which are derived from the key. If None, as many
+        as ``max_fits`` allows.
     block_size : int, default=None
-        Rows that a block needs at least.
+        Smallest number of rows of a block.
     min_block : int, default=None
-        Rows per block below which fewer blocks are used; None: 25, or what the parameters of the
-        base estimator require.
+        Number of rows per block below which fewer blocks are used. If None, 25, or what the
+        parameters of the base estimator require.
     small_blocks : {"adapt", "keep"}, default="adapt"
         "adapt": leaf sizes of boosting that have their default value (``min_samples_leaf=20``) are
         at most an eighth of the rows of a block, and histogram boosting has 63 bins instead of
         255 in blocks of fewer than 1,020 rows; "keep": the base estimator is used as it is.
     decimals : int, default=None
-        Rounding of the features that key thresholds and blocks; None: no rounding.
+        Number of decimals to which features are rounded before they key thresholds and blocks.
+        If None, they are not rounded.
     runs : int, default=2
-        How many runs must agree.
+        Number of runs that must agree.
     alpha, beta : float, default=None
-        Excess error, and the probability that it is larger (see Notes).
+        Excess error, and the probability that it is exceeded (see Notes).
     d : int, default=None
         VC dimension of the base estimator's class of hypotheses: ``alpha`` and ``beta`` are then
         relative to the best hypothesis of the class.
     label_noise : bool, default=True
-        False: every point has one label only.
+        Whether one point may have different labels. Set it to False if every point has only one.
     heavy : {"auto", "paper", "off"}, default="auto"
         How points that occur often are treated if ``alpha`` is given without ``d``.
     max_point_mass : float, default=0.0
         Bound on the sum of squared probabilities of single points; ``fit`` tests it.
     check_price : bool, default=False
-        Whether ``fit`` also trains one base estimator on four fifths of the rows, to put its
-        usefulness beside that of the blocks (``usefulness_.single``). It decides nothing.
+        Whether ``fit`` also trains one base estimator on four fifths of the rows, so that its
+        usefulness can be compared with that of the blocks (``usefulness_.single``). Predictions
+        do not depend on it.
     shared_key : str, bytes, int or SharedKey, default=None
-        All randomness of the estimator. Runs that should agree must use the same key, fixed before
-        the data are seen.
+        The source of all randomness of the estimator. Runs that should agree must use the same
+        key, which must be fixed before the data are seen.
     plan : Plan, default=None
         A plan shared between labs. It sets all parameters that `replearn.plan` has, which must
         then keep their defaults here.
@@ -149,46 +154,45 @@ class PointwiseReplicableClassifier(VotePredictions):
     plan_ : Plan
         The plan in force.
     heavy_ : HeavyPoints or None
-        Points, masses and labels of the heavy stage; None without one.
+        Points, masses and labels of the heavy stage; None if there is none.
     estimators_ : list of classifier
         The fitted base estimators, partition by partition.
     block_thresholds_ : ndarray of float or None
-        The decision threshold of each of them; None where they vote by what they predict.
+        The decision threshold of each base estimator; None if they vote by what they predict.
     joint_variance_ : float
-        Variance of the vote share of all partitions, as a part of one partition's; estimated in
-        fit from a few training rows, for estimates of flips.
+        Variance of the vote share of all partitions, relative to that of one partition. It is
+        estimated in ``fit`` from a few training rows, and used to estimate flips.
     usefulness_ : Usefulness or None
         Accuracy, recall and AUC on some training rows, each predicted by the blocks that have not
-        seen it. It decides nothing; ``fit`` warns with `UsefulnessWarning` if the model predicts a
-        single class. ``usefulness_.price`` is what ``check_price=True`` found.
+        seen it. Predictions do not depend on it; ``fit`` warns with `UsefulnessWarning` if the
+        model predicts a single class. ``usefulness_.price`` is what ``check_price=True`` found.
     classes_ : ndarray
         The labels.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
-        Names of the features, when ``X`` had them.
+        Names of the features, if ``X`` had names.
 
     See Also
     --------
-    replearn.plan : What n samples can promise, and how many a promise needs.
+    replearn.plan : What n rows can promise, and how many rows a promise needs.
 
     Notes
     -----
     ``predict`` is not the argmax of ``predict_proba``: each point has its own threshold. The
     paper's literal setting is ``law="uniform", width=1, n_partitions=1``.
 
-    ``alpha=0.1, beta=0.05``: the error exceeds the mean error of the block models by
-    at most alpha, except with probability beta. Points that occur often then get a stage of their
-    own (`heavy_`), with the law of membership that needs the fewest rows, or the paper's
-    (``heavy="paper"``); ``label_noise=False`` if every point has one label only. Without
-    ``alpha`` all of ``rho`` goes to the votes and accuracy is promised on average.
+    With ``alpha=0.1, beta=0.05`` the error exceeds the mean error of the block models by at most
+    alpha, except with probability beta. Points that occur often are then treated in a separate
+    stage (`heavy_`), with the law of membership that needs the fewest rows, or with the paper's
+    (``heavy="paper"``). Without ``alpha`` all of ``rho`` is spent on the votes, and accuracy is
+    promised on average.
 
     ``fit`` warns with `NotCertifiedWarning` if the sample is too small for ``rho``, if its rows
     show that they are not independent draws (oversampling, copies), or if its equal rows refute
-    the ``max_point_mass`` that accuracy with ``d`` assumes, with
-    `PreprocessingWarning` if a fitted transformer seems to stand in front, and with
-    `ConstantBlocksWarning` if the blocks have too few rows for the base estimator to tell rows
-    apart.
+    the ``max_point_mass`` that accuracy with ``d`` assumes; with `PreprocessingWarning` if the
+    features seem to come from a transformer fitted outside; and with `ConstantBlocksWarning` if
+    the blocks have too few rows for the base estimator to distinguish rows.
 
     Examples
     --------
@@ -426,8 +430,8 @@ class PointwiseReplicableClassifier(VotePredictions):
         X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
             The points.
         ids : array-like of shape (n,), default=None
-            Ids that key the thresholds instead of the features (the customer number): then a
-            change of features moves the vote, but not the threshold.
+            Ids, such as customer numbers, that key the thresholds instead of the features: a
+            change of features then moves the vote, but not the threshold.
 
         Returns
         -------

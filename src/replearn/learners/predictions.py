@@ -29,10 +29,11 @@ class KeyedPredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixi
     def predict_proba(self, X: Any) -> Floats:
         """Predict class probabilities: the mean vote share of each class, over all blocks.
 
-        With ``vote="hard"`` each block gives its label: a share is exactly 0 or 1 where all blocks
-        agree, and says how alike the blocks vote rather than how likely the class is. With
-        ``vote="soft"`` each block gives its probabilities, and their mean is a probability as far
-        as those of the base estimator are. Use soft votes for probabilities, ranking and log-loss.
+        With ``vote="hard"`` each block gives its label: a share is exactly 0 or 1 if all blocks
+        agree, and measures the agreement of the blocks rather than the probability of the class.
+        With ``vote="soft"`` each block gives its probabilities, and their mean is as good a
+        probability as those of the base estimator. Use soft votes for probabilities, ranking and
+        log loss.
 
         Parameters
         ----------
@@ -42,15 +43,15 @@ class KeyedPredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixi
         Returns
         -------
         ndarray of shape (n, n_classes)
-            In the order of ``classes_``; rows add up to 1. It is not the rule that `predict`
-            follows: each point has its own threshold.
+            In the order of ``classes_``; rows add up to 1. `predict` does not follow from them,
+            because each point has its own threshold.
         """
         vote = self._vote()
         X = check_features(self, X, reset=False)
         return vote.rule.proba(vote.votes(X))[:, : len(self.classes_)]
 
     def vote_share(self, X: Any) -> Floats:
-        """Mean share of the blocks that vote for ``classes_[1]``.
+        """Return the mean share of the blocks that vote for ``classes_[1]``.
 
         Parameters
         ----------
@@ -67,7 +68,7 @@ class KeyedPredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixi
         return vote.rule.share(vote.votes(X))
 
     def margin(self, X: Any, *, ids: Any = None) -> Floats:
-        """Signed distance from the other label: response (or score) minus the point's threshold.
+        """Return the response (or score) minus the point's threshold.
 
         Parameters
         ----------
@@ -77,9 +78,9 @@ class KeyedPredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixi
         Returns
         -------
         ndarray of shape (n,)
-            Positive for ``classes_[1]``; two classes only. For a heavy point: that of its own
-            labels. It contains the point's random threshold and is therefore no
-            ``decision_function``: rank points by `vote_share` or `predict_proba`.
+            Positive if ``classes_[1]`` is predicted; for two classes only. For a heavy point, the
+            margin of its own labels. Because it contains the point's random threshold, it is not
+            a ``decision_function``: rank points by `vote_share` or `predict_proba`.
         """
         vote = self._vote_of_two("margin")
         X = check_features(self, X, reset=False)
@@ -91,7 +92,7 @@ class KeyedPredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixi
         Parameters
         ----------
         X, ids
-            As in ``predict``; no rows of the training sample.
+            As in ``predict``, but not rows of the training sample.
 
         Returns
         -------
@@ -112,15 +113,15 @@ class KeyedPredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixi
         X, ids
             As in ``predict``.
         max_flip : float
-            Largest flip probability with which a label is given.
+            Largest flip probability at which a label is predicted.
         fill_value : object, default=None
-            What stands for no prediction.
+            The value that marks an abstention.
 
         Returns
         -------
         ndarray of object, shape (n,)
-            Labels, or ``fill_value``. Where it abstains is itself an estimate from this sample:
-            another run may abstain elsewhere.
+            Labels, or ``fill_value``. Whether it abstains is estimated from this sample, so
+            another run may abstain on other rows.
         """
         check_fraction("max_flip", max_flip, zero=True)
         vote = self._vote()
@@ -141,13 +142,13 @@ class KeyedPredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixi
         X, ids
             As in ``predict``.
         style : {"analyst", "plain"}, default="analyst"
-            "plain": for the person who gets the prediction. Which label, which features spoke for
-            it and against it, how firm it is, and what training on new data would do; no
+            "plain" is for the person who gets the prediction: which label, which features spoke for
+            and against it, how stable it is, and what training on new data would change, without
             thresholds.
         reference : array-like or frame of shape (n_reference, n_features), default=None
-            Rows of other cases, for style "plain": a feature counts by how much the score of the
-            prediction changes, on average, if it alone has the values of these rows (100 of them
-            at most). None: no features are named.
+            Rows of other cases, for style "plain". The weight of a feature is the mean change of
+            the score if this feature alone takes the values of these rows (at most 100 of them).
+            If None, no features are named.
 
         Returns
         -------
@@ -192,14 +193,14 @@ class VotePredictions(KeyedPredictions):
     """The same with confidence limits, which follow from counted votes."""
 
     def flip_limits(self, X: Any, *, ids: Any = None, delta: float = 0.05) -> tuple[Floats, Floats]:
-        """Lower and upper confidence limits of `flip_probability`, per point.
+        """Return lower and upper confidence limits of `flip_probability` for each point.
 
         Parameters
         ----------
         X, ids
-            As in ``predict``; no rows of the training sample.
+            As in ``predict``, but not rows of the training sample.
         delta : float, default=0.05
-            Each point's limits fail with probability at most delta.
+            The limits of each point fail with probability at most delta.
 
         Returns
         -------
@@ -212,7 +213,7 @@ class VotePredictions(KeyedPredictions):
         return vote.rule_for(X).limits(*vote.votes_and_noise(X, ids), delta)
 
     def block_votes(self, X: Any) -> BlockVotes:
-        """Return what each block of the first partition votes, for a comparison of two labs.
+        """Return the votes of each block of the first partition, for a comparison of two labs.
 
         Two labs publish the votes on the same rows: ``certificate_.comparable(other, votes=...)``
         then tests whether their blocks vote with the same probabilities, whatever the reason.
@@ -240,9 +241,9 @@ class VotePredictions(KeyedPredictions):
         return BlockVotes.of(self.certificate_.digest, X, votes)
 
     def flip_rate(self, X: Any, *, delta: float = 0.05) -> FlipRate:
-        """Mean flip probability over the points, averaged over thresholds, with an upper limit.
+        """Return the mean flip probability over points and thresholds, with an upper limit.
 
-        With a heavy stage membership and labels of heavy points are counted as well.
+        With a heavy stage, membership and labels of heavy points are included.
 
         Parameters
         ----------

@@ -19,19 +19,19 @@ from replearn.randomness import SharedKey
 
 
 class RealizableReplicableClassifier(SingleRuleClassifier):
-    """Empirical risk minimisation that abstains replicably where no hypothesis is good.
+    """Minimise the empirical risk, and abstain replicably if no hypothesis is good.
 
-    If the smallest training error exceeds a random limit that the runs share, every point is
-    predicted with the second class; otherwise by the best hypothesis. Two runs differ on a mass of
-    at most ``gamma``, except with probability ``rho``, on every distribution; the error is small
-    where some hypothesis makes none.
+    If the smallest training error exceeds a random limit that the runs share, the second class is
+    predicted for every point; otherwise the best hypothesis predicts. Two runs differ on a mass of
+    at most ``gamma``, except with probability ``rho``, for every distribution; the error is small
+    if some hypothesis makes no errors.
 
     Parameters
     ----------
     hypotheses : HypothesisClass or classifier, default=None
-        The class, whose exact minimiser is used; None: decision stumps over all features. With a
-        classifier its training error is used instead of the smallest one, and nothing is
-        certified.
+        The class, whose exact minimiser is used. If None, decision stumps over all features. If a
+        classifier is given, its training error is used instead of the smallest one, and nothing
+        is certified.
     rho : float, default=0.1
         Probability that the models of two runs differ on a mass above gamma.
     gamma : float, default=0.2
@@ -39,11 +39,12 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
     alpha, beta : float, default=0.1, 0.05
         Error in the realizable case, and its failure probability.
     max_error_limit : float, default=None
-        Largest value of the shared limit; None: the best for gamma and the number of rows.
+        Largest value of the shared limit. If None, the best one for gamma and the number of rows.
     classes : array-like, default=None
-        The two labels; None: those in ``y``.
+        The two labels. If None, those in ``y``.
     shared_key : str, bytes, int or SharedKey, default=None
-        All randomness; the same in both runs, fixed before the data.
+        The source of all randomness. It must be the same in both runs, and fixed before the data
+        are seen.
     plan : Plan, default=None
         A plan shared between labs. It sets ``rho``, ``gamma``, ``alpha``, ``beta`` and
         ``max_error_limit``, which must then keep their defaults here, and the number of rows: a
@@ -116,7 +117,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         X : array-like of shape (n, n_features)
             The rows.
         y : array-like of shape (n,)
-            Labels, two kinds.
+            Labels of two classes.
 
         Returns
         -------

@@ -49,17 +49,18 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
     rho : float, default=0.1
         Probability that two runs predict different values for one point.
     resolution : float, default=1.0
-        Spacing of the grid, in units of y. Predictions are within half of it of the mean of the
-        blocks; a coarser grid flips less.
+        Spacing of the grid, in units of y. A prediction differs from the mean of the blocks by at
+        most half of it; with a coarser grid predictions change less often.
     y_range : (float, float), default=None
-        Smallest and largest prediction; block predictions beyond are cut off. With it the promise
-        holds for every population (`certificate_`), without it flips are only estimated. The
-        range must be known before the data.
+        Smallest and largest prediction; predictions of blocks are clipped to it. With a range the
+        promise holds for every population (`certificate_`), without one flips are only estimated.
+        It must be fixed before the data are seen.
     n_blocks : int, default=None
-        Number of blocks; None: as many as ``rho`` needs in ``y_range``, 64 without a range, if
-        there are 20 rows for each.
+        Number of blocks. If None, as many as ``rho`` needs in ``y_range``, or 64 without a range,
+        as long as each has 20 rows.
     shared_key : str, bytes, int or SharedKey, default=None
-        All randomness; the same in both runs, fixed before the data.
+        The source of all randomness. It must be the same in both runs, and fixed before the data
+        are seen.
     plan : Plan, default=None
         A plan shared between labs. It sets ``rho``, ``resolution`` and ``n_blocks``, which must
         then keep their defaults here, and the number of rows: a surplus is left out by key.
@@ -77,12 +78,12 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
-        Names of the features, when ``X`` had them.
+        Names of the features, if ``X`` had names.
 
     Notes
     -----
-    The median of the blocks is not offered: where half of the block models predict low and half
-    high it jumps between them however many blocks there are, and no bound can hold.
+    The median of the blocks is not offered: if half of the block models predict low and half
+    high, it jumps between them however many blocks there are, and no bound can hold.
 
     Examples
     --------
@@ -190,7 +191,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any, *, ids: Any = None) -> NDArray[np.float64]:
-        """Predict numbers: middles of cells of each point's own grid.
+        """Predict numbers: the centres of cells of each point's own grid.
 
         Parameters
         ----------
@@ -221,12 +222,12 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n,)
-            Means; of two runs they differ a little everywhere.
+            Means. Those of two runs differ slightly at every point.
         """
         return self._moments(self._checked(X))[0]
 
     def flip_probability(self, X: Any, *, ids: Any = None) -> NDArray[np.float64]:
-        """Estimate for each point the chance that a fresh sample gives another prediction.
+        """Estimate for each point the probability that a fresh sample changes its prediction.
 
         Parameters
         ----------
@@ -238,8 +239,8 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n,)
-            Chance under this point's grid, from the spread of the block predictions; NaN with a
-            single block.
+            Probabilities under the grids of the points, from the spread of the block predictions;
+            NaN with a single block.
         """
         X = self._checked(X)
         means, variances = self._moments(X)

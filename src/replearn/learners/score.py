@@ -88,27 +88,33 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
     threshold : float, str or pair of float, default=None
         Decision threshold on the probability of ``classes_[1]``: a number, costs ``(1, 5)``,
         ``"prevalence"``, ``"recall=0.8"`` or ``"rate=0.3"``, as in `DecisionThresholdClassifier`.
-        Targets are reached in each block, and the thresholds of the blocks are averaged. None:
-        that of a ``FixedThresholdClassifier`` around the base estimator, or 0.5.
+        Targets are reached in each block, and the thresholds of the blocks are averaged. If
+        None, the threshold of a ``FixedThresholdClassifier`` around the base estimator is used,
+        or 0.5.
     pos_label : label, default=None
-        The label that ``threshold`` is about; None: ``classes_[1]``, the last of the sorted labels.
+        The label that ``threshold`` refers to. If None, ``classes_[1]``, the last of the sorted
+        labels.
     n_blocks : int, default=None
-        Blocks of one partition, at least 3; None: 24, or 8 from ``rho=0.2`` and 10,000 rows on;
-        fewer below 80 rows in each, or what the estimator needs (four ``min_samples_leaf``).
+        Number of blocks of a partition, at least 3. If None, 24, or 8 if ``rho`` is at least 0.2
+        and there are at least 10,000 rows; fewer if a block would have less than 80 rows, or
+        less than the estimator needs (four times ``min_samples_leaf``).
     n_partitions : int, default=None
-        Number of random partitions, derived from the key; None: as many as 24 fits allow.
+        Number of random partitions, which are derived from the key. If None, as many as 24 fits
+        allow.
     standard_error : float, pair of float or None, default=None
-        The curve of standard errors, if it was fixed beforehand: another run's
-        ``error_curve_``, or its level alone. None: estimated in ``fit``.
+        The curve of standard errors, if it was fixed beforehand: the ``error_curve_`` of another
+        run, or its level alone. If None, it is estimated in ``fit``.
     classes : array-like, default=None
-        The labels. None: those in ``y``.
+        The labels. If None, those in ``y``.
     decimals : int, default=None
-        Round the features that key the thresholds.
+        Number of decimals to which features are rounded before they key the thresholds.
     check_price : bool, default=False
-        Whether ``fit`` also trains one base estimator on four fifths of the rows, to put its
-        usefulness beside that of the blocks (``usefulness_.single``). It decides nothing.
+        Whether ``fit`` also trains one base estimator on four fifths of the rows, so that its
+        usefulness can be compared with that of the blocks (``usefulness_.single``). Predictions
+        do not depend on it.
     shared_key : str, bytes, int or SharedKey, default=None
-        All randomness of the estimator. Runs that should agree must use the same key.
+        The source of all randomness of the estimator. Runs that should agree must use the same
+        key.
     plan : Plan, default=None
         A plan shared between labs. It sets ``rho``, ``n_blocks``, ``n_partitions`` and
         ``standard_error``, which must then keep their defaults here, and the number of rows: a
@@ -121,23 +127,25 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
     Attributes
     ----------
     certificate_ : Certificate
-        What holds if the standard error is right, and the worst case; its verdict is "estimated".
+        What holds if the standard error is right, and in the worst case. Its verdict is
+        "estimated".
     error_curve_ : tuple of float
-        Level at the threshold, and power of ``s (1 - s)``, of the curve of standard errors.
+        The curve of standard errors: its level at the threshold, and its power of
+        ``s (1 - s)``.
     threshold_ : float
         The decision threshold in force.
     estimators_ : list of classifier
         The fitted base estimators, partition by partition.
     usefulness_ : Usefulness or None
         Accuracy, recall and AUC on some training rows, each predicted by the blocks that have not
-        seen it. It decides nothing; ``fit`` warns with `UsefulnessWarning` if the model predicts a
-        single class. ``usefulness_.price`` is what ``check_price=True`` found.
+        seen it. Predictions do not depend on it; ``fit`` warns with `UsefulnessWarning` if the
+        model predicts a single class. ``usefulness_.price`` is what ``check_price=True`` found.
     classes_ : ndarray
         The labels.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
-        Names of the features, when ``X`` had them.
+        Names of the features, if ``X`` had names.
 
     See Also
     --------
@@ -145,14 +153,14 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
 
     Notes
     -----
-    ``fit`` warns with `NotCertifiedWarning` where scores vary too much for ``rho``: thresholds end
-    at scores of 0 and 1, and the certificate states what is left.
+    ``fit`` warns with `NotCertifiedWarning` if scores vary too much for ``rho``: thresholds cannot
+    lie beyond scores of 0 and 1, and the certificate states the rho that is reached.
 
-    ``sample_weight`` and other arguments of ``fit`` go to the base estimator: plain, or by
-    scikit-learn's metadata routing. ``predict_proba`` is the mean of the models' probabilities;
+    ``sample_weight`` and other arguments of ``fit`` are passed to the base estimator, directly or
+    by scikit-learn's metadata routing. ``predict_proba`` is the mean of the models' probabilities;
     ``predict`` is not its argmax, because each point has its own threshold. A point whose
-    standard error is twice the curve's flips up to twice as often: `flip_probability` uses its own
-    where it is larger.
+    standard error is twice that of the curve flips up to twice as often; `flip_probability` uses
+    the point's own standard error if it is larger.
 
     Examples
     --------
@@ -242,7 +250,8 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         context : RunContext, default=None
             How to run: a store of finished blocks, a time limit. It does not change the result.
         **fit_params
-            Arguments of the base estimator's ``fit``, one value per row: ``sample_weight``.
+            Arguments of the base estimator's ``fit`` with one value per row, such as
+            ``sample_weight``.
 
         Returns
         -------

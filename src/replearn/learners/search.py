@@ -73,7 +73,7 @@ def _best_has(method: str):
 
 
 class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
-    """Search over configurations that picks the same one on a fresh sample.
+    """Search over configurations, and choose the same one on a fresh sample.
 
     The errors of all configurations come from keyed folds, as in ``GridSearchCV``; the choice
     adds shared random numbers that are keyed by the configuration. Where several configurations
@@ -83,7 +83,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : classifier
-        The estimator to configure; preprocessing inside, as a pipeline.
+        The estimator to configure, with its preprocessing inside, as a pipeline.
     param_grid : dict or list of dict
         As in ``GridSearchCV``.
     rho : float, default=0.1
@@ -91,27 +91,29 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
     alpha, beta : float, default=0.1, 0.05
         Excess error over the best configuration, and its failure probability.
     train_size : int, default=None
-        Train on so many rows, again and again on fresh rows of the sample, and test on rows that
-        train nothing: the promise then holds for every estimator. Chooses the best configuration
-        for trainings of this size, for example the block size of the estimator in ``refit``. None:
-        folds.
+        Train on this many rows, repeatedly on fresh rows of the sample, and test on rows that no
+        training uses: the promise then holds for every estimator. The chosen configuration is the
+        best one for trainings of this size, for example the block size of the estimator in
+        ``refit``. If None, folds are used.
     cv : int, default=5
         Number of keyed folds. Unused with ``train_size``.
     n_repeats : int, default=1
-        How often the rows are cut into folds.
+        Number of times that the rows are cut into folds.
     drift : float, default=None
-        How much a configuration's true error may move between trainings on two samples, an
-        assumption. Without it folds certify nothing, though they agree as often.
+        By how much the true error of a configuration may differ between trainings on two samples.
+        This is an assumption; without it nothing is certified with folds, although two runs agree
+        as often.
     scoring : str or callable, default="accuracy"
-        What is compared, as in ``GridSearchCV``; with folds only. The theorems are about means over
+        What is compared, as in ``GridSearchCV``, with folds only. The theorems are about means over
         rows of numbers in [0, 1]: accuracy, and with two classes "neg_brier_score". With any other
-        (AUC, F1, balanced accuracy, log-loss) the choice is made the same way, but nothing is
-        certified.
+        metric (AUC, F1, balanced accuracy, log loss) the choice is made in the same way, but
+        nothing is certified.
     refit : bool or estimator, default=True
-        Train the chosen configuration on all rows. Any other estimator that has the parameters,
-        itself or in its ``estimator``, is configured and trained instead.
+        Whether to train the chosen configuration on all rows. If an estimator is given that has
+        the parameters, itself or in its ``estimator``, it is configured and trained instead.
     shared_key : str, bytes, int or SharedKey, default=None
-        All randomness; the same in both runs, fixed before the data.
+        The source of all randomness. It must be the same in both runs, and fixed before the data
+        are seen.
     plan : Plan, default=None
         A plan shared between labs. It sets ``rho``, ``alpha``, ``beta``, and ``train_size`` or
         ``cv`` and ``drift``, which must then keep their defaults here, and the number of rows: a
@@ -126,9 +128,9 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         With ``train_size``, ``n_splits_`` is the number of trainings and ``cv_results_`` has
         parameters, mean scores and ranks only.
     sharpness_ : float
-        Scale of the errors against the shared random numbers.
+        Scale of the errors relative to the shared random numbers.
     margin_ : float
-        How far the next configuration was behind, in ``sharpness * error - Gumbel``.
+        Distance to the second best configuration, in ``sharpness * error - Gumbel``.
     certificate_ : Certificate
         What is promised.
     classes_ : ndarray
@@ -263,8 +265,9 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         Agreement
-            Prints as "8 of 10 half splits chose the same configuration"; also kept as
-            ``agreement_`` if the search is fitted. A measurement, never part of the certificate.
+            Prints as "8 of 10 half splits chose the same configuration". It is also kept as
+            ``agreement_`` if the search is fitted. It is a measurement, and never part of the
+            certificate.
         """
         found = measure_agreement(self, X, y, n_splits)
         if hasattr(self, "best_params_"):

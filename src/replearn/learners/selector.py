@@ -29,26 +29,29 @@ def _chosen_has(method: str):
 
 
 class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
-    """Choose one of several existing models, the same on a fresh sample except with rho.
+    """Choose one of several existing models, the same one on a fresh sample.
 
-    Last year's model, the vendor's, a rule of thumb: they are fixed, the evaluation sample is
-    not. Nothing is trained here, so nothing is assumed about how the models were made.
+    The models (last year's, a vendor's, a rule of thumb) are fixed, and two runs evaluate them on
+    two samples: they choose different models with probability at most ``rho``. Nothing is trained,
+    so nothing is assumed about how the models were made.
 
     Parameters
     ----------
     candidates : mapping of str to fitted classifier or callable
         Models with ``predict(X)``, or functions of X that return labels. The choice is keyed by
-        the names: both runs must call the same model by the same name. scikit-learn's ``clone``
-        unfits estimators: wrap them in ``sklearn.frozen.FrozenEstimator`` where that happens.
+        the names, so both runs must use the same name for the same model. scikit-learn's ``clone``
+        returns unfitted estimators: wrap models in ``sklearn.frozen.FrozenEstimator`` if they may
+        be cloned.
     rho : float, default=0.1
         Probability that two runs choose different models.
     alpha, beta : float, default=0.1, 0.05
         Excess error over the best candidate, and its failure probability.
     sharpness : float, default=None
-        Scale of the errors against the shared random numbers; None: see
+        Scale of the errors relative to the shared random numbers. If None, that of
         `replearn.primitives.choice_scale`.
     shared_key : str, bytes, int or SharedKey, default=None
-        All randomness; the same in both runs, fixed before the data.
+        The source of all randomness. It must be the same in both runs, and fixed before the data
+        are seen.
     plan : Plan, default=None
         A plan shared between labs. It sets ``rho``, ``alpha`` and ``beta``, which must then keep
         their defaults here, and the number of rows: a surplus is left out by key.
@@ -112,7 +115,7 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : container of rows
-            The evaluation sample, as the candidates take it.
+            The evaluation sample, in the form that the candidates expect.
         y : array-like of shape (n,)
             Its labels.
 
@@ -159,7 +162,7 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : container of rows
-            As the chosen model takes it.
+            The points, in the form that the chosen model expects.
 
         Returns
         -------
@@ -176,7 +179,7 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : container of rows
-            As the chosen model takes it.
+            The points, in the form that the chosen model expects.
 
         Returns
         -------

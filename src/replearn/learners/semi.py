@@ -19,29 +19,31 @@ from replearn.primitives import choice_scale, select_hypothesis
 
 
 class SemiReplicableClassifier(SingleRuleClassifier):
-    """Two labs that share an unlabelled pool learn the identical rule.
+    """Learn the identical rule in two labs that share an unlabelled pool.
 
-    One candidate for each way in which the class can label the pool, then a choice by empirical
-    error and shared random numbers. The rule itself is the same in both labs (equal, same hash,
-    same text), except with probability ``rho``.
+    There is one candidate for each way in which the class can label the pool; one of them is chosen
+    by empirical errors and shared random numbers. The rule itself is the same in both labs (equal,
+    with the same hash and text), except with probability ``rho``.
 
     Parameters
     ----------
     hypotheses : HypothesisClass, default=None
-        The class; None: decision stumps over all features.
+        The class. If None, decision stumps over all features.
     rho : float, default=0.1
         Probability that two runs return different rules.
     alpha, beta : float, default=0.1, 0.05
         Excess error over the best of the class, and its failure probability.
     candidates : sequence of Hypothesis, default=None
-        A list instead of the class, for classes too large to enumerate. The promise of accuracy
-        is then relative to the best of the list, and no pool is needed.
+        A list of candidates instead of the class, for classes that are too large to enumerate.
+        Accuracy is then promised relative to the best of the list, and no pool is needed.
     sharpness : float, default=None
-        Scale of the errors against the shared random numbers; None: from the other parameters.
+        Scale of the errors relative to the shared random numbers. If None, it follows from the
+        other parameters.
     classes : array-like, default=None
-        The two labels; None: those in ``y``.
+        The two labels. If None, those in ``y``.
     shared_key : str, bytes, int or SharedKey, default=None
-        All randomness; the same in both runs, fixed before the data.
+        The source of all randomness. It must be the same in both runs, and fixed before the data
+        are seen.
     plan : Plan, default=None
         A plan shared between labs. It sets ``rho``, ``alpha`` and ``beta``, which must then keep
         their defaults here, and the number of rows: a surplus is left out by key.
@@ -101,16 +103,16 @@ class SemiReplicableClassifier(SingleRuleClassifier):
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike, X_shared: Any = None):
-        """Fit: choose a rule by its errors and shared random numbers.
+        """Choose a rule by its errors and shared random numbers.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
             This run's own rows.
         y : array-like of shape (n,)
-            Their labels, two kinds.
+            Their labels, of two classes.
         X_shared : array-like of shape (u, n_features), default=None
-            The unlabelled pool, the same rows in all runs (in any order). Needed unless
+            The unlabelled pool, with the same rows in all runs (in any order). It is needed unless
             ``candidates`` is given.
 
         Returns

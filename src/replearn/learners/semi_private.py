@@ -52,32 +52,32 @@ _RHO = 0.1
 
 
 class SemiPrivateClassifier(SingleRuleClassifier):
-    """A rule that no single labelled row can be read from, with the help of public unlabelled rows.
+    """Learn a rule that reveals no single labelled row, with the help of public unlabelled rows.
 
     The private rows are cut into parts by their position, a replicable estimator runs on each part,
     and a rule that many parts share is released with noise and a threshold. Exchanging one
     private row changes the rule of one part only: the result is (epsilon, delta)-differentially
-    private whatever the data are. Needs the extra ``privacy`` (OpenDP).
+    private whatever the data are. This requires the extra ``privacy`` (OpenDP).
 
     Parameters
     ----------
     hypotheses : HypothesisClass or replicable classifier, default=None
-        The class, learned by a cover of the public pool; None: decision stumps over all features.
-        A classifier whose rule is its ``hypothesis_`` runs on each part as it is; then nothing is
-        promised about accuracy.
+        The class, learned by a cover of the public pool. If None, decision stumps over all
+        features. A classifier that keeps its rule in ``hypothesis_`` is run on each part as it is;
+        nothing is then promised about accuracy.
     epsilon, delta : float, default=1.0, 1e-6
         Privacy loss and its failure probability.
     alpha, beta : float, default=0.1, 0.05
         Excess error over the best of the class, and the probability that it is larger or that no
         rule is released.
     n_keys, n_parts : int, default=None
-        Number of shared keys, and of parts that run under each; None: from the other parameters,
-        for the fewest rows.
+        Number of shared keys, and of parts that run under each. If None, the numbers that need the
+        fewest rows.
     classes : array-like, default=None
-        The two labels. None: those in ``y``, which is not private, and the certificate says so.
+        The two labels. If None, those in ``y``, which is not private, as the certificate says.
     shared_key : str, bytes, int or SharedKey, default=None
-        Randomness of the replicable runs, which need not be secret. Cut and noise do not come from
-        it: they are secret and fresh, so that fitting twice may give two rules.
+        The source of randomness of the replicable runs, which need not be secret. The cut and the
+        noise do not come from it: they are secret and fresh, so that two fits may give two rules.
     plan : Plan, default=None
         A plan shared between labs. It sets ``epsilon``, ``delta``, ``alpha``, ``beta``, ``n_keys``
         and ``n_parts``, which must then keep their defaults here, and the number of rows: a surplus
@@ -92,7 +92,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
     noisy_count_ : int
         Parts that agree on it, with noise.
     n_keys_, n_parts_, part_size_ : int
-        Keys, parts for each key, rows of a part.
+        Number of keys, of parts for each key, and of rows of a part.
     certificate_ : Certificate
         What is promised.
     classes_ : ndarray
@@ -149,16 +149,16 @@ class SemiPrivateClassifier(SingleRuleClassifier):
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike, X_shared: Any = None):
-        """Fit: run on every part, and release a rule that many parts share.
+        """Run on every part, and release a rule that many parts share.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
             The private rows. Their number is not kept secret.
         y : array-like of shape (n,)
-            Their labels, two kinds.
+            Their labels, of two classes.
         X_shared : array-like of shape (u, n_features), default=None
-            Public unlabelled rows; needed with a hypothesis class.
+            Public unlabelled rows, which are needed with a hypothesis class.
 
         Returns
         -------

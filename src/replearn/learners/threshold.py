@@ -38,15 +38,17 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
     alpha, beta : float, default=0.1, 0.05
         Excess error over the best threshold, and its failure probability.
     feature : int or str, default=None
-        Which column, by index or name; None when there is only one.
+        The column, by index or name; None if there is only one.
     direction : {"both", ">", "<="}, default="both"
         Whether the second class lies above the cut, below it, or on the side that is better.
     sharpness : float, default=None
-        Scale of the errors against the shared random numbers; None: from the other parameters.
+        Scale of the errors relative to the shared random numbers. If None, it follows from the
+        other parameters.
     classes : array-like, default=None
-        The two labels; None: those in ``y``.
+        The two labels. If None, those in ``y``.
     shared_key : str, bytes, int or SharedKey, default=None
-        All randomness; the same in both runs, fixed before the data.
+        The source of all randomness. It must be the same in both runs, and fixed before the data
+        are seen.
     plan : Plan, default=None
         A plan shared between labs. It sets ``rho``, ``gamma``, ``alpha``, ``beta`` and
         ``direction``, which must then keep their defaults here, and the number of rows: a surplus
@@ -118,7 +120,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         X : array-like of shape (n, n_features)
             The rows; only one column is used.
         y : array-like of shape (n,)
-            Labels, two kinds.
+            Labels of two classes.
 
         Returns
         -------

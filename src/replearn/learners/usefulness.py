@@ -51,18 +51,18 @@ class Usefulness:
     accuracy : float
         Share of correct predictions.
     majority_accuracy : float
-        The same for always predicting the most frequent class.
+        The same if the most frequent class is always predicted.
     recall : tuple of float or None
         Share of correct predictions among the rows of each class; None for a class without rows.
     block_recall : tuple of float or None
-        The same for a single block estimator, on average; None where blocks do not vote by label.
+        The same for a single block estimator, on average; None if blocks do not vote by label.
     auc : float or None
         Area under the ROC curve of the combined score (several classes: mean over one against the
         rest); None if rows of some class are missing.
     predicted_counts : tuple of int
         How often each class was predicted.
     single : Usefulness or None, default=None
-        The same of one fit of the base estimator on other rows (``check_price=True``).
+        The same for one fit of the base estimator on other rows (``check_price=True``).
     """
 
     classes: tuple[Any, ...]
@@ -101,7 +101,7 @@ class Usefulness:
 
     @property
     def collapsed(self) -> tuple[Any, ...]:
-        """Classes that the combined prediction finds less than half as often as one block does.
+        """Classes that all blocks together predict less than half as often as one block does.
 
         None if single blocks are hardly better than chance, or have no larger mean recall.
         """

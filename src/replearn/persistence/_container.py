@@ -31,7 +31,7 @@ _OBJECTS = ("notes", "documents")
 
 
 class ModelFileError(ValueError):
-    """A model file is damaged, changed or of no use here, or cannot be written; see the message."""
+    """A model file is damaged, changed, not usable here, or cannot be written."""
 
 
 def pack(manifest: dict[str, Any], models: Parts) -> bytes:

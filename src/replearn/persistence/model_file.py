@@ -66,7 +66,7 @@ def save(
 ) -> None:
     """Save a fitted estimator to a file, without pickle.
 
-    What is written is loaded again in memory first. An existing file is replaced as a whole; if
+    The file is first loaded again in memory as a check. An existing file is replaced as a whole; if
     saving fails, it stays as it was.
 
     Parameters
@@ -77,7 +77,7 @@ def save(
         Usually ends in ``.replearn``.
     include_key : bool, default=False
         Whether to store the shared key. By default only its fingerprint is stored, and `load`
-        needs the key; `WeakKeyWarning` says if it can be guessed from the fingerprint.
+        needs the key; `WeakKeyWarning` warns if it can be guessed from the fingerprint.
     notes : dict, default=None
         JSON values to store with the model; `describe` returns them.
 
@@ -143,17 +143,17 @@ def load(
     trusted_types : sequence of str, default=()
         Full names of types outside scikit-learn and this library that may be loaded.
     any_version : bool, default=False
-        Load although another version of scikit-learn wrote the file; its models may then predict
+        Whether to load a file written by another version of scikit-learn, whose models may predict
         differently, or fail.
     max_bytes : int, default=None
-        Upper limit of the memory that the models may take while they are read, in bytes. By
-        default 512 MiB and 64 times the size of the file; a file that would take more is
-        an error.
+        Upper limit of the memory, in bytes, that the models may take while they are read. The
+        default is 512 MiB and 64 times the size of the file; a file that would take more is an
+        error.
 
     Returns
     -------
     estimator
-        Predicts exactly as the one that was saved.
+        The estimator, which predicts exactly as the one that was saved.
 
     Raises
     ------

@@ -352,8 +352,8 @@ def warn_of_computed(names: Sequence[Any]) -> None:
     shown = ", ".join(repr(name) for name in names[:3]) + (", ..." if len(names) > 3 else "")
     warn_user(
         f"column{'s' if len(names) > 1 else ''} {shown}: some numbers differ from others in their "
-        "last bits only, as numbers do that were computed in two ways. Another machine or another "
-        "version may compute other last bits, and a point that differs in one bit has another "
+        "last bits only, as happens if numbers are computed in two ways. Another machine or "
+        "version may compute other last bits, and a point that differs in one bit has a different "
         "threshold. Use decimals=6 in all runs, or identify rows by ids=.",
         PreprocessingWarning,
     )

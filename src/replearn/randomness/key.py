@@ -41,20 +41,21 @@ class SharedKey:
     Parameters
     ----------
     value : str, bytes, int or SharedKey
-        What the runs agree on. A short text is public: whoever reads it can compute everything.
-        Use `SharedKey.generate` for a secret one. Text that `export` has written is read back.
+        What the runs agree on. A short text is not secret: anybody who knows it can compute
+        everything. Use `SharedKey.generate` for a secret key. Text written by `export` is read
+        back.
 
     Attributes
     ----------
     fingerprint : str
-        Sixteen hexadecimal digits that tell keys apart without giving them away.
+        Sixteen hexadecimal digits that identify a key without revealing it.
 
     Notes
     -----
-    A pickle of a key contains the key, readable by whoever has the file. For a secret key (from
-    `generate` or from what `export` has written) pickling warns, since joblib, MLflow and
-    others pickle whole models; `allow_pickle` says that this is wanted. Model files that
-    `replearn.save` writes contain no key unless ``include_key`` is set.
+    A pickle of a key contains the key, readable by anybody who has the file. Pickling a secret key
+    (from `generate`, or from text written by `export`) therefore warns, since joblib, MLflow and
+    others pickle whole models; use `allow_pickle` if this is intended. Model files written by
+    `replearn.save` contain no key unless ``include_key`` is set.
 
     Examples
     --------
@@ -101,7 +102,7 @@ class SharedKey:
         return key
 
     def allow_pickle(self) -> SharedKey:
-        """Return the same key for models that will be pickled: it does not warn.
+        """Return the same key for models that will be pickled, without the warning.
 
         Examples
         --------
@@ -125,7 +126,7 @@ class SharedKey:
 
     @property
     def is_weak(self) -> bool:
-        """Whether the key was made of a short text or a small number, and so can be guessed.
+        """Whether the key was made from a short text or a small number, and can be guessed.
 
         Examples
         --------
@@ -136,7 +137,7 @@ class SharedKey:
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits that tell keys apart without giving them away."""
+        """Sixteen hexadecimal digits that identify a key without revealing it."""
         return derive(self._secret, Purpose.FINGERPRINT, size=8).hex()
 
     def child(self, *purpose: str | int | bytes) -> SharedKey:
@@ -145,7 +146,7 @@ class SharedKey:
         Parameters
         ----------
         *purpose : str, int or bytes
-            At least one, for example ``"partition", 3``.
+            At least one value, for example ``"partition", 3``.
 
         Examples
         --------
@@ -157,7 +158,7 @@ class SharedKey:
         return self._of_secret(secret, self._pickles, self._weak)
 
     def seed_for(self, *label: str | int | bytes) -> int:
-        """Return a seed from 0 to 2**32 - 1 for something that wants a generator of its own.
+        """Return a seed from 0 to 2**32 - 1 for something that needs its own generator.
 
         Examples
         --------
@@ -213,7 +214,7 @@ class SharedKey:
         X, decimals
             As for `hashes`.
         labels : sequence or array of one dimension
-            Different labels; a label counts by its value (1, 1.0 and True are one).
+            Different labels. Labels are compared by value: 1, 1.0 and True are the same label.
 
         Returns
         -------
@@ -245,9 +246,9 @@ class SharedKey:
         Parameters
         ----------
         X, decimals
-            As for `hashes`; numbers of y are rounded, too.
+            As for `hashes`; numbers of y are rounded as well.
         y : container of rows, optional
-            Labels, and all else that must travel with the row.
+            Labels, and everything else that belongs to the row.
 
         Examples
         --------
@@ -261,7 +262,7 @@ class SharedKey:
         return np.argsort(self.ranks(self.row_hashes(X, y, decimals=decimals)), kind="stable")
 
     def row_hashes(self, X: Any, y: Any = None, *, decimals: int | None = None) -> Hashes:
-        """Return the hash of what each row says, from which `ranks` makes the keyed order.
+        """Return a hash of the content of each row, from which `ranks` makes the keyed order.
 
         Rows of one file may be hashed a few at a time; ranks need the hashes of all equal rows.
 
@@ -282,14 +283,14 @@ class SharedKey:
         return hash_points(derive(self._secret, Purpose.CONTENT), points)
 
     def ranks(self, row_hashes: Hashes, numbers: Hashes | None = None) -> Hashes:
-        """Return the numbers by which `order` sorts: a row's hash with how many equal ones came.
+        """Return the numbers by which `order` sorts: row hashes with counts of equal rows.
 
         Parameters
         ----------
         row_hashes : ndarray of uint64
             From `row_hashes`.
         numbers : ndarray of uint64, optional
-            How many equal rows came before, where the caller has counted them.
+            How many equal rows came before, if the caller has counted them.
 
         Examples
         --------
@@ -327,10 +328,9 @@ class SharedKey:
     def __reduce__(self) -> tuple[Any, tuple[bytes, bool, bool]]:
         if not self._pickles:
             warnings.warn(
-                f"the secret key {self.fingerprint} is being pickled, readable by whoever gets the "
-                "file. Give the estimator key.allow_pickle() if that is wanted; replearn.save "
-                "writes "
-                "model files without the key.",
+                f"the secret key {self.fingerprint} is being pickled: anybody who has the file can "
+                "read it. Pass key.allow_pickle() to the estimator if this is intended; "
+                "replearn.save writes model files without the key.",
                 SecretKeyWarning,
                 stacklevel=2,
             )
@@ -360,9 +360,10 @@ def warn_if_weak(value: Any) -> None:
     if value is None or not (key := SharedKey(value)).is_weak:
         return
     warn_user(
-        f"the key {key.fingerprint} was made of a short text or a small number: whoever reads the "
-        "fingerprint can guess it, and compute every threshold. Use SharedKey.generate() (on the "
-        "command line: replearn key new); if the key is public on purpose, ignore WeakKeyWarning.",
+        f"the key {key.fingerprint} was made from a short text or a small number: anybody who "
+        "knows the fingerprint can guess it, and compute every threshold. Use "
+        "SharedKey.generate() (on the command line: replearn key new); if the key is public on "
+        "purpose, ignore WeakKeyWarning.",
         WeakKeyWarning,
     )
 

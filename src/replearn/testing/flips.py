@@ -44,7 +44,7 @@ def assert_flips_below(  # noqa: PLR0913
     psi_limit : float, default=None
         The largest PSI of the scores.
     must_not_change : array-like, default=None
-        Rows whose predictions must stay: positions, ids or a mask.
+        Rows whose predictions must not change: positions, ids or a mask.
     subgroups : "auto", None, list of column names, or dict of name to labels, default=None
         The worst of them is named when the assertion fails.
     upper : bool, default=False

@@ -1,0 +1,191 @@
+"""Pages in docs/benchmarks: their tables are those of their data files."""
+
+import importlib
+import json
+import re
+from argparse import Namespace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = ROOT / "benchmarks"
+FOLDER = ROOT / "docs" / "benchmarks"
+if not (SCRIPTS / "pages.py").exists():
+    pytest.skip("benchmarks are not in a source distribution", allow_module_level=True)
+
+PAGES = sorted(path.stem for path in (FOLDER / "data").glob("*.json"))
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """Return a function that imports a script."""
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    return importlib.import_module
+
+
+@pytest.fixture
+def pages(script):
+    return script("pages")
+
+
+def test_every_page_with_tables_has_a_data_file(pages):
+    assert sorted(pages.PAGES) == PAGES
+    without_data = {path.stem for path in FOLDER.glob("*.md")} - set(PAGES)
+    for page in without_data:
+        assert "\n|" not in (FOLDER / f"{page}.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_tables_are_those_of_the_data(pages, page):
+    content = (FOLDER / f"{page}.md").read_text(encoding="utf-8")
+    for section, text in pages.tables_of(page).items():
+        assert pages.parts_of(content, section)[1] == text, section
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_section_of_the_data_is_shown(pages, page):
+    """A record that no table shows would be one that nobody checks."""
+    data = json.loads((FOLDER / "data" / f"{page}.json").read_text(encoding="utf-8"))
+    sections = [name for name in data if name != "note"]
+    for section in sections:
+        changed = {**data, section: {"made": ["x"], "records": data[section]["records"][:-1]}}
+        shown = [show(data) for show in pages.PAGES[page].values()]
+        assert shown != [_shown(show, changed) for show in pages.PAGES[page].values()], section
+
+
+def _shown(show, data):
+    """Return the text, or the error of data from which a record is missing."""
+    try:
+        return show(data)
+    except ValueError as error:
+        return str(error)
+
+
+def test_the_summary_has_the_tables_of_the_data(pages):
+    content = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    for section, text in pages.tables_of_summary().items():
+        assert pages.parts_of(content, section)[1] == text, section
+
+
+def test_the_sentences_of_the_summary_have_the_numbers_of_the_data(pages, script):
+    content = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    text = " ".join(content.split())
+    for sentence in (*about_incumbents(script("_incumbent_tables")), *about_others()):
+        assert sentence in text, sentence
+
+
+def records(page, section):
+    data = json.loads((FOLDER / "data" / f"{page}.json").read_text(encoding="utf-8"))
+    return data[section]["records"]
+
+
+def about_incumbents(tables):
+    """Yield what the summary says about retraining every month."""
+    cells = records("retraining", "incumbent")
+    assert len(cells) == 5 * 4 * 7  # files, estimators, kinds of samples and drift
+    assert all(len(cell["chains"]) == 5 for cell in cells)
+
+    def found(name, item, where, *, trees=True, others=True):
+        """Return one measure of a contender in the cells whose name ends so."""
+        wanted = {True: trees, False: others}
+        chosen = [c for c in cells if c["where"].endswith(where) and wanted["tree" in c["where"]]]
+        return [tables.compared(cell, name)[item][0] for cell in chosen]
+
+    others = found(tables.AUTO, "flips", "fresh, none", trees=False)
+    trees = found(tables.AUTO, "flips", "fresh, none", others=False)
+    gains = found(tables.AUTO, "accuracy", "fresh, none")
+    yield f"left {min(others):.2f} to {max(others):.2f} of the flips of logistic regression"
+    yield f"and {min(trees):.2f} to {max(trees):.2f} of those of single trees"
+    yield f"gained {np.mean(gains):.1f} points of accuracy on average"
+    fixed = found(tables.HALF, "first after", "fresh, concept")
+    auto = found(tables.AUTO, "first after", "fresh, concept")
+    yield f"a fixed memory is {-np.mean(fixed):.1f} points below plain retraining"
+    yield f"loses {-np.mean(auto):.1f} on average and {-min(auto):.1f} at most"
+    with_drift = [cell for cell in cells if not cell["where"].endswith("none")]
+    n_lost, n_lost_fixed = (
+        sum(tables.compared(cell, name)["last"][0] < -0.5 for cell in with_drift)
+        for name in (tables.AUTO, tables.HALF)
+    )
+    yield f"in {n_lost} of {len(with_drift)} combinations with drift"
+    yield f"(a fixed memory: {n_lost_fixed})"
+
+
+def about_others():
+    """Yield what the summary says about two labs and sources of change."""
+    ours = [one for one in records("flips-and-accuracy", "real_data")
+            if one["contender"] == "our defaults"]  # fmt: skip
+    yield f"in at most {100 * max(one['flips_99'] for one in ours):.0f} % of the pairs"
+    boosting = [one for one in records("sources", "new_rows") if "boosting" in one["model"]]
+    share = {(one["data"], one["model"], one["new_rows"]): one["estimate"] for one in boosting}
+    ratios = [share[d, m, 0.01] / share[d, m, 1.0] for d, m, new in share if new == 1.0]
+    yield f"changes {100 * min(ratios):.0f} to {100 * max(ratios):.0f} % as many predictions"
+    rare = min(
+        one["flips"]
+        for one in records("score-thresholds", "score_other")
+        if one["contender"] == "single fit" and one["model"] == "tree"
+    )
+    yield f"({100 * rare:.1f} % of the rows), random thresholds change more"
+
+
+# -- records ---------------------------------------------------------------------------------------
+def test_a_later_run_replaces_what_it_measured_and_nothing_else(script):
+    records = script("_records")
+    data = {}
+    first = [{"data": "a", "model": "m", "gain": 0.1}, {"data": "b", "model": "m", "gain": 0.2}]
+    records.merge(data, "s", first, "monday")
+    records.merge(data, "s", [{"data": "b", "model": "m", "gain": 0.3}], "tuesday")
+    assert data["s"]["records"] == [
+        {"data": "a", "model": "m", "gain": 0.1},
+        {"data": "b", "model": "m", "gain": 0.3},
+    ]
+    assert data["s"]["made"] == ["monday", "tuesday"]
+    records.merge(data, "s", first, "wednesday")
+    assert data["s"] == {"made": ["wednesday"], "records": first}
+
+
+def test_numbers_are_rounded_and_nothing_else_is_changed(script):
+    rounded = script("_records").rounded
+    found = rounded({"a": [0.123456789, 3, "x"], "b": {"c": None}, "n": np.int64(2)})
+    assert found == {"a": [0.123457, 3, "x"], "b": {"c": None}, "n": 2}
+    assert rounded(float("nan")) is None
+
+
+def test_a_file_is_read_as_it_was_written(script, tmp_path):
+    records = script("_records")
+    data = {"note": "±", "s": {"made": ["monday"], "records": [{"data": "a"}, {"data": "b"}]}}
+    records.write(tmp_path / "x.json", data)
+    assert records.read(tmp_path / "x.json") == data
+
+
+def test_a_run_writes_its_records_into_the_page_and_its_data(pages, tmp_path, capsys):
+    (tmp_path / "data").mkdir()
+    page = tmp_path / "abstaining.md"
+    page.write_text("before\n\n<!-- selective -->\n\n<!-- end of selective -->\n\nafter\n")
+    record = {"data": "a", "model": "tree", "contender": "c", "abstained": 0.1234}
+    pages.write_report(Namespace(page=page, out=None), {"selective": [record]})
+    assert "| a, tree         |         c |     12.34 |" in page.read_text()
+    assert page.read_text().startswith("before\n")
+    assert page.read_text().endswith("<!-- end of selective -->\n\nafter\n")
+    kept = json.loads((tmp_path / "data" / "abstaining.json").read_text())
+    assert kept["selective"]["records"] == [record]
+    assert "12.34" in capsys.readouterr().out
+
+
+# -- tables ----------------------------------------------------------------------------------------
+def test_cells_of_unknown_fields_are_empty_and_empty_columns_are_left_out(script):
+    table = script("_tables").table
+    columns = {"name": "{name}", "gain": "{gain!p:+.2f} ± {error!p:.2f}", "none": "{x}"}
+    text = table([{"name": "a", "gain": 0.0123, "error": 0.001}, {"name": "b"}], columns)
+    assert [re.sub(" +", " ", line) for line in text.splitlines()] == [
+        "| name | gain |",
+        "| ---- | -----------: |",
+        "| a | +1.23 ± 0.10 |",
+        "| b | |",
+    ]
+
+
+def test_a_page_without_the_section_is_an_error(pages):
+    with pytest.raises(ValueError, match="no section <!-- x -->"):
+        pages.parts_of("text", "x")
