@@ -50,7 +50,7 @@ class _Labelled:
 
 
 class TwoLabels(_Labelled):
-    """Label 1 iff a threshold is below the law's value of the share of ones."""
+    """Predict label 1 if the threshold is below the law's value at the share of ones."""
 
     @property
     def law_values(self) -> Floats:
