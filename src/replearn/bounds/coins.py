@@ -181,8 +181,8 @@ def _law_of_part(p0: float, q0: float, part: int) -> CoinLaw:
 def smallest_throws(rho: float, beta: float, p0: float, q0: float) -> int:
     """Return how many throws a decision needs.
 
-    Two runs differ with probability rho at most, a coin outside the gap is called wrongly with
-    probability beta at most; n passes and n - 1 fails.
+    Two runs differ with probability at most rho, and the decision about a coin outside the gap is
+    wrong with probability at most beta; n passes and n - 1 fails.
 
     >>> smallest_throws(0.1, 0.05, -1.0, 1.0)
     19
