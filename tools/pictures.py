@@ -7,14 +7,14 @@ or computes. ``make pictures`` draws all of them.
 from __future__ import annotations
 
 import argparse
+import sys
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-mpl.use("agg")
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.base import clone
@@ -22,8 +22,6 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_score, recall_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from replearn import PointwiseReplicableRegressor, audit, compare, plan
@@ -33,34 +31,20 @@ from replearn.auditing import (
     NewRowsDisplay,
     UpdateDisplay,
 )
-
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-IMAGES = DOCS / "images"
-WIDE = (8.0, 3.2)
-NARROW = (5.4, 3.4)
-BEFORE = "tab:orange"
-AFTER = "tab:green"
-QUIET = "0.6"
-
-PICTURES: dict[str, Callable[[], Any]] = {}
-
-
-def picture(draw: Callable[[], Any]) -> Callable[[], Any]:
-    """Register a function that returns a figure, under its name."""
-    PICTURES[draw.__name__.replace("_", "-")] = draw
-    return draw
-
-
-def people(n: int = 3000) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sample of the guides."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(50, 10, (n, 4))
-    return X, np.where(X[:, 0] + rng.normal(0, 8, n) > 50, "yes", "no")
-
-
-def scaled_regression() -> Any:
-    """Return the estimator of the guides."""
-    return make_pipeline(StandardScaler(), LogisticRegression())
+from tools import picture_diagrams, picture_labs  # noqa: F401  they register their pictures
+from tools.picture_base import (
+    AFTER,
+    BEFORE,
+    IMAGES,
+    NARROW,
+    PICTURES,
+    QUIET,
+    WIDE,
+    people,
+    picture,
+    scaled_regression,
+    table_of,
+)
 
 
 @picture
@@ -145,7 +129,7 @@ def rare_classes() -> Any:
 def small_samples() -> Any:
     """The table of the guide: flips against balanced accuracy, from few rows to many."""
     figure, panels = plt.subplots(1, 2, figsize=WIDE, sharex=True)
-    rows = _table(DOCS / "guide" / "small-samples.md", "| rows | contender |")
+    rows = table_of("guide/small-samples.md", "| rows | contender |")
     colours = {"single fit": "0.3", "score, rho 0.1": "tab:red", "score, rho 0.2": "tab:orange"}
     for ax, column, name in zip(panels, (3, 5), ("credit default", "Adult"), strict=True):
         for contender in dict.fromkeys(row[1] for row in rows):
@@ -159,19 +143,6 @@ def small_samples() -> Any:
     panels[0].set_ylabel("balanced accuracy (%)")
     panels[1].legend(fontsize=8, title="833, 3,000, 9,000 rows", title_fontsize=8)
     return figure
-
-
-def _table(path: Path, header: str) -> list[list[str]]:
-    """Return the cells of a table of a page; an empty first cell repeats the one above."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    start = next(index for index, line in enumerate(lines) if line.startswith(header)) + 2
-    rows: list[list[str]] = []
-    for line in lines[start:]:
-        if not line.startswith("|"):
-            break
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        rows.append([cells[0] or rows[-1][0], *cells[1:]])
-    return rows
 
 
 @picture
