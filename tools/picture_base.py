@@ -18,7 +18,6 @@ from sklearn.preprocessing import StandardScaler
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 IMAGES = DOCS / "images"
-WIDE = (8.0, 3.2)
 NARROW = (5.4, 3.4)
 LOW = (5.4, 2.4)
 TALL = (5.4, 5.6)

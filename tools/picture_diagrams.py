@@ -231,3 +231,17 @@ def probes_and_votes() -> Any:
     diagram.words(2.7, 0.48, "A probe finds another preparation of the rows,")
     diagram.words(2.7, 0.3, "votes find any difference that moves votes.")
     return diagram.figure
+
+
+@picture
+def share_a_key() -> Any:
+    """What two labs share, and what they do not."""
+    diagram = Diagram(2.9)
+    shared = diagram.box(2.7, 2.5, "key and plan,\nfixed before anybody has data", "shared", 4.9)
+    words = "the same prediction for a person,\nexcept with probability rho"
+    same = diagram.box(2.7, 0.45, words, "result", 4.9)
+    for x, lab in ((1.3, "A"), (4.1, "B")):
+        sample = diagram.box(x, 1.45, f"lab {lab}: its own sample", "data", 2.0)
+        diagram.arrow(shared, sample)
+        diagram.arrow(sample, same)
+    return diagram.figure

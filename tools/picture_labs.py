@@ -364,7 +364,12 @@ def verdicts() -> Any:
         (0.08, 0.2, "Not worth it"),
     ):
         ax.text(x, y, words, ha="center", va="center", fontsize=10)
-    ax.set(xlim=(0, edge), ylim=(-price, edge), xlabel="fewer changed predictions", ylabel="price")
+    ax.set(
+        xlim=(0, edge),
+        ylim=(-price, edge),
+        xlabel="fewer changed predictions",
+        ylabel="price (accuracy lost)",
+    )
     ax.xaxis.set_major_formatter(PERCENT)
     ax.yaxis.set_major_formatter(PERCENT)
     ax.legend(fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
