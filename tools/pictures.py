@@ -185,6 +185,7 @@ def sources_of_change() -> Any:
     top.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1, decimals=0))
     top.set_title("what differs", fontsize=10)
     NewRowsDisplay.from_result(result).plot(bottom)
+    bottom.legend(loc="lower left")
     return figure
 
 
