@@ -11,9 +11,9 @@ pytest.importorskip("matplotlib")
 from tools.pictures import IMAGES, PICTURES, main
 
 DOCS = IMAGES.parent
-BY_OTHERS = {"two-labs", "which-learner", "frontier", "growing", "incumbent", "house"}
+BY_OTHERS = {"two-labs", "frontier", "growing", "incumbent", "house"}
 """Pictures that benchmarks or hands have drawn."""
-QUICK = {"certificates", "classifier", "points", "small-samples"}
+QUICK = {"certificates", "classifier", "points", "small-samples", "which-learner"}
 GUIDES = [page for page in sorted(DOCS.glob("guide/*.md")) if page.stem != "index"]
 
 

@@ -374,3 +374,43 @@ def verdicts() -> Any:
     ax.yaxis.set_major_formatter(PERCENT)
     ax.legend(fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
     return figure
+
+
+@picture
+def which_learner() -> Any:
+    """Accuracy against flips of the 99 % row: the tables of the benchmark, one mark per file."""
+    page = (DOCS / "benchmarks" / "score-thresholds.md").read_text(encoding="utf-8")
+    measured = page.partition("<!-- score_data -->")[2].partition("<!-- end of score_data -->")[0]
+    looks = {
+        "single fit": ("o", "0.45"),
+        "bagging, 24": ("s", "tab:blue"),
+        "score, rho 0.2": ("v", "tab:orange"),
+        "score, rho 0.1": ("v", "tab:red"),
+    }
+    names = {
+        "logreg": "logistic regression",
+        "forest": "forest",
+        "boosting": "boosting",
+        "tree": "tree",
+    }
+    figure, panels = plt.subplots(2, 2, figsize=TALL, sharey=True)
+    axes = dict(zip(names, panels.ravel(), strict=True))
+    model = ""
+    for line in measured.splitlines():
+        if line.startswith("**"):
+            model = line.split("**")[1].split(", ")[1]
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if cells[0] in looks:
+            marker, colour = looks[cells[0]]
+            gain = float(cells[2].split()[0])
+            axes[model].plot(gain, float(cells[8]), marker, color=colour, alpha=0.8, ms=5)
+    for model, ax in axes.items():
+        ax.axvline(0, color="0.8", zorder=0)
+        ax.set_title(names[model], fontsize=10)
+        ax.set_ylim(0, 1.05)
+    for name, (marker, colour) in looks.items():
+        axes["boosting"].plot([], [], marker, color=colour, label=name)
+    figure.supxlabel("accuracy against the single fit, points", fontsize=10)
+    figure.supylabel("flips of the 99 % row", fontsize=10)
+    axes["boosting"].legend(fontsize=9, loc=(0.02, 0.47))
+    return figure
