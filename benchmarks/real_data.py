@@ -13,7 +13,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
 import warnings
-from pathlib import Path
 
 import numpy as np
 from _base_learners import MODELS, base_estimator
