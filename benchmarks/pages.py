@@ -97,13 +97,11 @@ def draw_pictures() -> None:
     import _frontier_picture
     import _growing_picture
     import _incumbent_tables
-    import _which_picture
 
     for page, section, draw, picture in (
         ("retraining", "incumbent", _incumbent_tables.draw, "incumbent.svg"),
         ("frontier", "frontier", _frontier_picture.draw, "frontier.png"),
         ("gradient-boosting", "growing", _growing_picture.draw, "growing.png"),
-        ("score-thresholds", "score_data", _which_picture.draw, "which-learner.png"),
     ):
         records = read(FOLDER / "data" / f"{page}.json")[section]["records"]
         draw(records, DOCS / "images" / picture)

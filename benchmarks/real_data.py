@@ -13,7 +13,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
 import warnings
-from pathlib import Path
 
 import numpy as np
 from _base_learners import MODELS, base_estimator
@@ -166,7 +165,6 @@ def main():
     usual = [name for name in CONTENDERS if not name.endswith("_prevalence")]
     parser.add_argument("--contenders", default=",".join(usual))
     parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--picture", type=Path, help="draw accuracy against the 99 %% row")
     add_report_arguments(parser, "real_data")
     options = parse(parser)
     # A category that a block has not seen is what the benchmark is about, not a mistake.
@@ -195,10 +193,6 @@ def main():
         sections[f"{options.section}_means"] = means_of(merged)
         sections[f"{options.section}_tails"] = tails_of(cells, tables, models)
     write_report(options, sections)
-    if options.picture:
-        from _which_picture import draw  # matplotlib is needed for it alone
-
-        draw(records, options.picture)
 
 
 if __name__ == "__main__":

@@ -54,6 +54,11 @@ def test_code_of_the_guide_runs(page, tmp_path, monkeypatch):
     assert run_code(page.read_text(), page.name) > 0, "a guide without code does no task"
 
 
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/guide/*.md")), ids=lambda page: page.stem)
+def test_guides_are_short(page):
+    assert len(page.read_text().split()) <= 700, "the rest belongs into docs/reference"
+
+
 def test_the_credit_page_is_the_credit_example():
     page = (ROOT / "docs" / "guide" / "monthly-credit-model.md").read_text()
     blocks = re.findall(r"```python\n(.*?)```", page, flags=re.S)

@@ -7,14 +7,14 @@ or computes. ``make pictures`` draws all of them.
 from __future__ import annotations
 
 import argparse
+import sys
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-mpl.use("agg")
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.base import clone
@@ -22,8 +22,6 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_score, recall_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from replearn import PointwiseReplicableRegressor, audit, compare, plan
@@ -33,34 +31,21 @@ from replearn.auditing import (
     NewRowsDisplay,
     UpdateDisplay,
 )
-
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-IMAGES = DOCS / "images"
-WIDE = (8.0, 3.2)
-NARROW = (5.4, 3.4)
-BEFORE = "tab:orange"
-AFTER = "tab:green"
-QUIET = "0.6"
-
-PICTURES: dict[str, Callable[[], Any]] = {}
-
-
-def picture(draw: Callable[[], Any]) -> Callable[[], Any]:
-    """Register a function that returns a figure, under its name."""
-    PICTURES[draw.__name__.replace("_", "-")] = draw
-    return draw
-
-
-def people(n: int = 3000) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sample of the guides."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(50, 10, (n, 4))
-    return X, np.where(X[:, 0] + rng.normal(0, 8, n) > 50, "yes", "no")
-
-
-def scaled_regression() -> Any:
-    """Return the estimator of the guides."""
-    return make_pipeline(StandardScaler(), LogisticRegression())
+from tools import picture_diagrams, picture_labs  # noqa: F401  they register their pictures
+from tools.picture_base import (
+    AFTER,
+    BEFORE,
+    IMAGES,
+    LOW,
+    NARROW,
+    PICTURES,
+    QUIET,
+    TALL,
+    people,
+    picture,
+    scaled_regression,
+    table_of,
+)
 
 
 @picture
@@ -124,16 +109,16 @@ def rare_classes() -> Any:
         found["precision"].append(np.mean(precision))
         share = labels.mean(axis=0)
         found["changed predictions"].append(np.mean(2 * share * (1 - share)))
-    figure, (left, right) = plt.subplots(1, 2, figsize=WIDE)
-    left.plot(thresholds, found["recall"], color=AFTER, label="recall of the rare class")
-    left.plot(thresholds, found["precision"], color=QUIET, label="precision")
-    left.set_ylim(0, 1)
-    left.legend(fontsize=9)
-    right.plot(thresholds, found["changed predictions"], color=BEFORE)
-    right.set_ylim(0, None)
-    right.yaxis.set_major_formatter(mpl.ticker.PercentFormatter(1, decimals=0))
-    right.set_title("predictions that change per retraining", fontsize=10)
-    for ax in (left, right):
+    figure, (top, bottom) = plt.subplots(2, 1, figsize=TALL)
+    top.plot(thresholds, found["recall"], color=AFTER, label="recall of the rare class")
+    top.plot(thresholds, found["precision"], color=QUIET, label="precision")
+    top.set_ylim(0, 1)
+    top.legend(fontsize=9)
+    bottom.plot(thresholds, found["changed predictions"], color=BEFORE)
+    bottom.set_ylim(0, None)
+    bottom.yaxis.set_major_formatter(mpl.ticker.PercentFormatter(1))
+    bottom.set_title("predictions that change per retraining", fontsize=10)
+    for ax in (top, bottom):
         ax.axvline(0.5, color="0.8", ls=":", zorder=0)
         ax.set(xlabel="decision threshold", xscale="log")
         ax.set_xticks([0.02, 0.06, 0.1, 0.2, 0.5], ["0.02", "0.06", "0.1", "0.2", "0.5"])
@@ -144,8 +129,8 @@ def rare_classes() -> Any:
 @picture
 def small_samples() -> Any:
     """The table of the guide: flips against balanced accuracy, from few rows to many."""
-    figure, panels = plt.subplots(1, 2, figsize=WIDE, sharex=True)
-    rows = _table(DOCS / "guide" / "small-samples.md", "| rows | contender |")
+    figure, panels = plt.subplots(2, 1, figsize=TALL, sharex=True)
+    rows = table_of("guide/small-samples.md", "| rows | contender |")
     colours = {"single fit": "0.3", "score, rho 0.1": "tab:red", "score, rho 0.2": "tab:orange"}
     for ax, column, name in zip(panels, (3, 5), ("credit default", "Adult"), strict=True):
         for contender in dict.fromkeys(row[1] for row in rows):
@@ -155,23 +140,10 @@ def small_samples() -> Any:
             colour = colours.get(contender, AFTER)
             ax.plot(flips, useful, "-", color=colour, lw=1, alpha=0.6)
             ax.scatter(flips, useful, [12, 36, 80], color=colour, label=contender)
-        ax.set(title=name, xlabel="changed predictions (%)", xlim=(0, None))
-    panels[0].set_ylabel("balanced accuracy (%)")
-    panels[1].legend(fontsize=8, title="833, 3,000, 9,000 rows", title_fontsize=8)
+        ax.set(title=name, ylabel="balanced accuracy (%)", xlim=(0, None))
+    panels[1].set_xlabel("changed predictions (%)")
+    panels[1].legend(fontsize=9, title="833, 3,000, 9,000 rows", title_fontsize=9)
     return figure
-
-
-def _table(path: Path, header: str) -> list[list[str]]:
-    """Return the cells of a table of a page; an empty first cell repeats the one above."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    start = next(index for index, line in enumerate(lines) if line.startswith(header)) + 2
-    rows: list[list[str]] = []
-    for line in lines[start:]:
-        if not line.startswith("|"):
-            break
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        rows.append([cells[0] or rows[-1][0], *cells[1:]])
-    return rows
 
 
 @picture
@@ -181,18 +153,18 @@ def time_order() -> Any:
     day = np.arange(len(X)) // 10
     moved = X + np.outer(day / 30, [1, 0, 0, 0])
     run = {"contenders": ["baseline"], "n_pairs": 2, "sources": False}
-    figure, ax = plt.subplots(figsize=(6.4, 2.2))
+    figure, ax = plt.subplots(figsize=LOW)
     for height, (name, table) in enumerate({"drift": moved, "no drift": X}.items()):
         rates = audit(scaled_regression(), table, y, time=day, **run).in_time_order.rates
         ax.plot(rates[1:], np.full(len(rates) - 1, height), "|", ms=16, color=QUIET)
         ax.plot(rates[0], height, "o", color=BEFORE)
-        ax.annotate(name, (0.0, height + 0.22), fontsize=9)
+        ax.text(0.0003, height + 0.25, name, fontsize=10)
     ax.plot([], [], "|", ms=12, color=QUIET, label="random orders of the rows")
     ax.plot([], [], "o", color=BEFORE, label="time order")
     ax.set(xlabel="predictions that change per retraining", yticks=[], ylim=(-0.5, 1.6))
     ax.set_xlim(0, None)
     ax.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1, decimals=1))
-    ax.legend(fontsize=8, loc="center right")
+    ax.legend(fontsize=9, loc="center right")
     return figure
 
 
@@ -204,15 +176,16 @@ def sources_of_change() -> Any:
     run = {"contenders": ["baseline"], "n_pairs": 6, "shared_key": "trial-2026"}
     result = audit(forest, X, y, new_rows=[0.01, 0.1, 0.5, 1.0], sources=False, **run)
     sources = audit(forest, X, y, sources=True, **run)
-    figure, (left, right) = plt.subplots(1, 2, figsize=WIDE)
+    figure, (top, bottom) = plt.subplots(2, 1, figsize=TALL)
     names = {"seed": "seed", "row order": "order of rows", "column order": "order of columns"}
     rates = [sources.source_rate(name).value for name in names]
     rates.append(sources.flip_rate("baseline").value)
-    left.barh([*names.values(), "all rows are new"], rates, color=[QUIET] * len(names) + [BEFORE])
-    left.invert_yaxis()
-    left.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1, decimals=0))
-    left.set_title("what differs", fontsize=10)
-    NewRowsDisplay.from_result(result).plot(right)
+    top.barh([*names.values(), "all rows are new"], rates, color=[QUIET] * len(names) + [BEFORE])
+    top.invert_yaxis()
+    top.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1, decimals=0))
+    top.set_title("what differs", fontsize=10)
+    NewRowsDisplay.from_result(result).plot(bottom)
+    bottom.legend(loc="lower left")
     return figure
 
 
@@ -225,7 +198,7 @@ def instability_plots() -> Any:
     samples = [rng.integers(0, 400, 400) for _ in range(40)]
     retrained = [clone(model).fit(X[rows], y[rows]) for rows in samples]
     original = clone(model).fit(X[:400], y[:400])
-    figure, panels = plt.subplots(1, 2, figsize=WIDE)
+    figure, panels = plt.subplots(2, 1, figsize=TALL)
     for ax, kind in zip(panels, ("prediction", "classification"), strict=True):
         display = InstabilityDisplay.from_models(
             original, retrained, X[2000:2300], y[2000:2300], kind=kind
@@ -247,13 +220,13 @@ def regression() -> Any:
     wrapped = PointwiseReplicableRegressor(tree, **settings)
     plain = [clone(tree).fit(*half).predict(new) for half in halves]
     shared = [clone(wrapped).fit(*half).predict(new) for half in halves]
-    figure, panels = plt.subplots(1, 2, figsize=(7.2, 3.4), sharex=True, sharey=True)
+    figure, panels = plt.subplots(1, 2, figsize=(5.4, 3.0), sharex=True, sharey=True)
     titles = ("a tree in each lab", "the same tree, wrapped")
     for ax, (one, two), title in zip(panels, (plain, shared), titles, strict=True):
         same = one == two
         ax.plot(one[~same], two[~same], ".", color=BEFORE, ms=4)
         ax.plot(one[same], two[same], ".", color=AFTER, ms=4)
-        ax.set_title(f"{title}: {same.mean():.0%} identical", fontsize=10)
+        ax.set_title(f"{title}:\n{same.mean():.0%} identical", fontsize=10)
         ax.set(xlabel="lab A", aspect="equal")
     panels[0].set_ylabel("lab B")
     return figure
@@ -279,7 +252,7 @@ def update_page() -> Any:
     old = LogisticRegression().fit(X[:500], y[:500])
     new = LogisticRegression(C=0.01).fit(X[500:1000], y[500:1000])
     found = compare(old, new, X[1000:], y[1000:])
-    figure, panels = plt.subplots(1, 2, figsize=WIDE)
+    figure, panels = plt.subplots(2, 1, figsize=TALL)
     for ax, kind in zip(panels, ("scores", "calibration"), strict=True):
         UpdateDisplay.from_comparison(found, kind=kind).plot(ax)
     return figure
@@ -296,28 +269,6 @@ def replicable_choice() -> Any:
         ax.plot(candidates, rows, "o-", ms=3, color=colour, label=f"rho = {rho}")
     ax.set(xscale="log", yscale="log", xlabel="candidates", ylabel="rows that are needed")
     ax.legend(fontsize=9)
-    return figure
-
-
-@picture
-def share_a_key() -> Any:
-    """What two labs share, and what they do not."""
-    figure, ax = plt.subplots(figsize=(7.2, 2.8))
-    ax.set_axis_off()
-    ax.set(xlim=(0, 10), ylim=(0, 4))
-    boxes = {
-        (5.0, 3.3): ("key and plan,\nfixed before anybody has data", "0.9"),
-        (1.6, 1.9): ("lab A: its own sample", "#fde8d4"),
-        (8.4, 1.9): ("lab B: its own sample", "#fde8d4"),
-        (5.0, 0.6): ("the same prediction for a person,\nexcept with probability rho", "#dcefdc"),
-    }
-    for (x, y), (words, colour) in boxes.items():
-        style = {"boxstyle": "round,pad=0.5", "facecolor": colour, "edgecolor": "0.5"}
-        ax.text(x, y, words, ha="center", va="center", fontsize=10, bbox=style)
-    arrow = {"arrowstyle": "->", "color": "0.4", "shrinkA": 34, "shrinkB": 34}
-    for lab in ((1.6, 1.9), (8.4, 1.9)):
-        ax.annotate("", lab, (5.0, 3.3), arrowprops=arrow)
-        ax.annotate("", (5.0, 0.6), lab, arrowprops=arrow)
     return figure
 
 

@@ -334,7 +334,7 @@ def test_a_pass_says_what_it_does_not_prove():
 def test_every_code_has_a_section_a_test_and_words():
     codes = [check.code for check in CHECKS]
     assert codes == [f"RPL{i:03d}" for i in range(1, len(CHECKS) + 1)]
-    guide = (ROOT / "docs/guide/findings.md").read_text()
+    guide = (ROOT / "docs/reference/findings.md").read_text()
     sections = re.findall(r"^## (RPL\d+)", guide, flags=re.M)
     assert sections == codes
     tests = Path(__file__).read_text()

@@ -20,7 +20,7 @@ from replearn.auditing._statistics import FEW_ROWS, MIN_GROUP_ROWS, percent, row
 from replearn.auditing._time import N_SHUFFLES
 from replearn.guarantees import Certificate, plan
 
-DOCS = "docs/guide/findings.md"
+DOCS = "docs/reference/findings.md"
 Look = Callable[[Measurement], Iterable[str]]
 
 HIGH_FLIP_RATE = 0.02
