@@ -39,7 +39,7 @@ DRIFT_ALARM = 1e-6
 
 MAX_FACT_ROWS = 30_000
 FACT_PIECE = 1000
-"""Longer files are looked at by pieces: what matters shows in so many rows."""
+"""Longer files are looked at by pieces: what matters shows in this many rows."""
 
 NEIGHBOUR_SCORE = 6.0
 MAX_DISTINCT_LEVELS = 200

@@ -1,4 +1,4 @@
-"""Coins: which side of a gap a coin's bias lies on, decided alike by two runs.
+"""Coins: on which side of a gap the bias of a coin lies, with the same decision in two runs.
 
 A coin shows heads in c of n throws and is called +1 iff ``u < G(c / n)``, u shared between runs.
 G rises evenly in the arcsine scale between two shares inside the gap: that scale stabilises the

@@ -13,7 +13,7 @@ from replearn.records import check_count, check_counts, check_fraction, check_po
 
 @theorem("domain-reduction")
 def collision_bound(size: int, draws: int) -> float:
-    """Probability that so many independent indices are not all different.
+    """Probability that this many independent indices are not all different.
 
     Returns ``draws (draws - 1) / (2 size)``, cut at 1.
 

@@ -211,7 +211,7 @@ def crossing_bound(
     """Upper bound of P(mean of the scores > threshold), or >= when not ``strict``.
 
     ``levels`` are G at 0..T votes, ``q`` the distinct vote probabilities and ``rows`` the position
-    of each point's in ``q``. So many scores as partitions are averaged; with one partition the
+    of each point's in ``q``. As many scores as partitions are averaged; with one partition the
     bound is the exact tail.
     """
     n_blocks = len(levels) - 1

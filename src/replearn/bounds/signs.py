@@ -61,7 +61,7 @@ def label_error_bound(k: int, alpha: float, a: float) -> float:
 
 
 def joint_groups(n_coins: int) -> list[int]:
-    """Sizes of the groups in which so many coins are drawn at once, as equal as can be.
+    """Sizes of the groups in which this many coins are drawn at once, as equal as can be.
 
     >>> joint_groups(20), joint_groups(50)
     ([20], [17, 17, 16])

@@ -79,11 +79,11 @@ model thousands of times. From the size of the table alone, never from its cells
 
 READ_SHARE = 0.25
 MIN_READ = 20_000
-"""Share of a time budget after which the table should be there; so many rows are read anyway."""
+"""Share of a time budget after which the table should be there; this many rows are read anyway."""
 
 DEARER = 8.0
-"""Making cells of the texts and looking at them takes about so many times as long as cutting lines
-into texts, which cannot be avoided."""
+"""Parsing and examining the cells takes about this many times as long as splitting lines into
+texts, which cannot be avoided."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

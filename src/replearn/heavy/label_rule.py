@@ -113,7 +113,7 @@ class ManyLabels(_Labelled):
         low, high = binomial_limits(self.tallies, k, delta / n_classes)
         every = np.arange(len(self.label_codes))
         mine = self.noise[every, self.label_codes][:, np.newaxis]
-        # Label c wins iff its share exceeds that of the prediction by so much.
+        # Label c wins iff its share exceeds that of the prediction by this much.
         needed = self.band * (mine - self.noise)
         drift = high - low[every, self.label_codes][:, np.newaxis]
         # theorem: fresh-sample-point (section "heavy points")

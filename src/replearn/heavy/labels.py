@@ -187,7 +187,7 @@ def _label_budget(n: int, core: SetLaw, rho: float, gamma: float) -> float:
 
 def _design(n: int, low: float, rho: float, n_labels: int | None, *, together: bool) -> _Design:
     surely = max(1, labels_guaranteed(n, low))
-    # Every member surely has so many labels.
+    # Every member surely has this many labels.
     k = surely if n_labels is None else check_count("n_labels", n_labels, most=surely)
     most = math.floor((1.0 + 1e-12) / low)
     width = sign_width(k, most if together else 1, rho, joint=False) or 1.0

@@ -17,7 +17,7 @@ from replearn.hypotheses.base import HypothesisClass
 from replearn.hypotheses.hypothesis import Constant, Halfspace, Hypothesis
 from replearn.hypotheses.rules import BLOCK_CELLS, HalfspaceRules
 
-# The realizable estimator looks at so many points at first, and adds so many that are still wrong.
+# The realizable estimator starts with this many points, and adds this many that are still wrong.
 _FIRST_POINTS = 32
 _MORE_POINTS = 8
 

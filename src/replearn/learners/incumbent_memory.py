@@ -129,7 +129,7 @@ def choose_setting(  # noqa: PLR0913
 
     The first setting is given up where a lower confidence limit of its loss exceeds ``max_loss``.
     Then something has changed, and the others must not lose more than ``max_loss`` at all; at the
-    next retraining the first one neither. A loss that so many rows cannot show is possible; its
+    next retraining the first one neither. A loss that this many rows cannot show is possible; its
     upper limit bounds it.
 
     Parameters
@@ -197,7 +197,7 @@ def choose_setting(  # noqa: PLR0913
 
 
 def shows_loss(found: Evidence, max_loss: float, n_different: int) -> bool:
-    """Tell whether a loss is shown, by counting it on so many rows or groups or by expectation."""
+    """Return whether a loss is shown, by counting it on rows or groups, or by expectation."""
     is_few = n_different < MIN_DIFFERENT_ROWS
     confidence = CONFIDENCE_OF_FEW_ROWS if is_few else CONFIDENCE_TO_FORGET
     limits = [found.counted.limit(confidence)]
@@ -327,7 +327,7 @@ def settings_to_try(band: float, threshold: float) -> tuple[Setting, ...]:
 
 # -- expected losses -------------------------------------------------------------------------------
 REACH = 3.0
-"""Rows whose remembered or new score is within so many bands of the threshold are near it."""
+"""Rows whose remembered or new score is within this many bands of the threshold are near it."""
 
 MIN_ROWS = 100
 """With fewer rows near the threshold, or on which rules differ, all rows are used."""

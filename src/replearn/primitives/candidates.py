@@ -16,7 +16,7 @@ from replearn.randomness import Points, SharedKey, as_points
 from replearn.records import check_fraction
 from replearn.tables import n_rows, row_chunks, slice_rows
 
-# Rows that all candidates predict at a time; a matrix is read in blocks of so many cells.
+# Rows that all candidates predict at a time; a matrix is read in blocks of this many cells.
 CHUNK_ROWS = 1 << 14
 _CELLS = 1 << 22
 _WORD_BITS = np.uint64(12)

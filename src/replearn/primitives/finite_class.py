@@ -30,7 +30,7 @@ from replearn.primitives.candidates import (
 from replearn.randomness import Points, SharedKey, gumbel_from_hashes
 from replearn.tables import n_rows, row_chunks, take_rows
 
-# A matrix of predictions is hashed in pieces of so many cells.
+# A matrix of predictions is hashed in pieces of this many cells.
 _CELLS = 1 << 22
 
 

@@ -37,7 +37,7 @@ Cells = Texts | list[NDArray[np.float64]]
 """A column as it was read: texts, or numbers (several for a date)."""
 
 WORDS_OF_FREE_TEXT = 3.0
-"""From so many words per cell on, a text is read by its words instead of as a category."""
+"""From this many words per cell on, a text is read by its words instead of as a category."""
 
 WORD_BUCKETS = 64
 
