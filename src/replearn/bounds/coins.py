@@ -39,9 +39,9 @@ _WIDEST = (256, 252, 248, 244)
 
 @dataclass(frozen=True)
 class CoinLaw(MembershipLaw):
-    """Law of the threshold on a coin's share of heads, even in the arcsine scale.
+    """Law of the threshold on a coin's share of heads, uniform in the arcsine scale.
 
-    Below ``low`` the coin is never called +1, from ``high`` on always; 0 <= low < high <= 1.
+    Below ``low`` the decision is never +1, from ``high`` on always; 0 <= low < high <= 1.
 
     >>> CoinLaw("arcsine", 0.25, 0.75).probabilities([0, 5, 10], 10).tolist()
     [0.0, 0.5, 1.0]
@@ -89,7 +89,7 @@ def _angle(share: Floats) -> Floats:
 @theorem("coin-testing")
 @lru_cache(maxsize=1024)
 def coin_flip_bound(n: int, law: CoinLaw) -> float:
-    """Probability that two runs of n throws call a coin differently, whatever its bias.
+    """Bound the probability that two runs of n throws decide differently, whatever the bias.
 
     >>> round(coin_flip_bound(100, CoinLaw("arcsine", 0.0, 1.0)), 4)
     0.0443
@@ -129,10 +129,10 @@ def _skewed(n: int, low: float, high: float, law: CoinLaw) -> float:
 
 @theorem("coin-testing")
 def coin_error_bound(n: int, law: CoinLaw, p0: float, q0: float) -> float:
-    """Probability that a coin of bias at most p0 is called +1, or one of at least q0 is called -1.
+    """Bound the probability of a wrong decision about a coin outside the gap.
 
-    The larger of the two, averaged over thresholds; p0 and q0 are means of a coin that shows -1
-    or +1.
+    It is the larger of the probabilities of +1 for a bias of at most p0 and of -1 for a bias of at
+    least q0, averaged over thresholds; p0 and q0 are means of a coin that shows -1 or +1.
 
     >>> coin_error_bound(100, CoinLaw("arcsine", 0.0, 1.0), -1.0, 1.0)
     0.0

@@ -43,13 +43,13 @@ def flip_estimate(
     thresholds : array_like
         The points' thresholds u in [0, 1); the prediction is 1 iff ``u < mean G(votes / T)``.
     joint : float, default=None
-        ``joint_variance`` of many points; one partition does not need it.
+        ``joint_variance`` of many points, which is not needed with one partition.
 
     Returns
     -------
     ndarray
-        One probability per point. One partition: the beta-binomial probability of the other
-        side. Several: the same for the mean share, with T / joint votes.
+        One probability per point: with one partition the beta-binomial probability of the other
+        side, with several the same for the mean share, with T / joint votes.
 
     Examples
     --------
