@@ -217,7 +217,7 @@ def data_facts(
 
 
 def _pieces(n: int) -> NDArray[np.intp] | None:
-    """Positions of pieces of neighbouring rows, evenly spread over a long file; None: all rows."""
+    """Return positions of pieces of rows, evenly spread over a long file; None for all rows."""
     if n <= MAX_FACT_ROWS:
         return None
     starts = np.linspace(0, n - FACT_PIECE, MAX_FACT_ROWS // FACT_PIECE).astype(np.intp)

@@ -201,7 +201,7 @@ class ContenderJudgement:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The contender to use for somebody who has what it needs."""
+    """The contender to use if what it needs is available."""
 
     needs: str
     contender: str

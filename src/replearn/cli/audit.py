@@ -316,7 +316,7 @@ def _time_left(options: AuditOptions) -> float | None:
 
 
 def _train_size(options: AuditOptions, sample: Sample) -> int | None:
-    """Rows that each training sees of a large table; None: half of what is not tested."""
+    """Rows that each training uses of a large table; None for half of those not tested."""
     requested = options.size.rows is not None or options.time_budget is not None
     affordable = max(MIN_ROWS, MAX_CELLS // len(sample.columns))
     fits = len(sample.y) <= 2 * affordable + TEST_ROWS

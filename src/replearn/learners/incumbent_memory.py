@@ -145,16 +145,17 @@ def choose_setting(  # noqa: PLR0913
     max_loss : float
         Loss that is accepted.
     metric : callable, default=None
-        ``metric(y_true, y_pred, sample_weight=...)`` on codes, larger is better; None: accuracy,
-        weighed by ``costs``.
+        ``metric(y_true, y_pred, sample_weight=...)`` on codes, of which larger values are better.
+        If None, accuracy, weighted by ``costs``.
     weights : ndarray, default=None
         One weight per row.
     costs : ndarray of shape (n_classes,), default=None
-        What an error costs at a row of each class (`error_costs`); None: 1.
+        Cost of an error at a row of each class (`error_costs`). If None, 1.
     scale : ndarray or float, default=1.0
         What one unit of the band is.
     groups : ndarray of int, default=None
-        Rows with one code belong together: a limit counts them as one. None: each by itself.
+        Rows with the same code belong together: a limit counts them as one. If None, each row is
+        its own group.
     cautious : bool, default=False
         Whether the last retraining has given up the first setting, or the incumbent is wrong more
         often than it was.

@@ -90,7 +90,7 @@ def _with_stage(request: PlanRequest, heavy: str) -> PlanRequest:
 
 
 def requested_classes(estimator: Any) -> Any:
-    """Return the classes that the parameters or the plan list; None: those of the sample."""
+    """Return the classes that the parameters or the plan list; None for those of the sample."""
     if estimator.plan is None:
         return estimator.classes
     _check_task(estimator, estimator.plan)

@@ -70,7 +70,7 @@ def heads_of(flips: Any) -> NDArray[np.bool_]:
 
 
 def coin_names(names: Any, n_coins: int) -> list[Any]:
-    """Return the names of the coins, which key their random numbers; None: 0, 1, 2, ..."""
+    """Return the names of the coins, which key their random numbers: 0, 1, 2, ... for None."""
     labels = list(range(n_coins)) if names is None else list(names)
     if len(labels) != n_coins:
         raise ValueError(f"names has {len(labels)} entries for {n_coins} coins.")
