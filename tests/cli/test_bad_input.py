@@ -49,7 +49,7 @@ def test_unknown_ending(call, shop, tmp_path):
     (tmp_path / "data.ods").write_bytes(b"x")
     code, _, err = call("audit", tmp_path / "data.ods", "--target", "churn")
     assert code == 2
-    assert "Known: .csv, .tsv" in err
+    assert "Supported: .csv, .tsv" in err
 
 
 def test_an_id_column_is_told_and_left_out(call, shop, tmp_path):

@@ -125,7 +125,7 @@ def test_amounts_of_memory_are_read_or_explained(call, shop):
     options = ("--target", "churn", "--out", "m", "--max-memory", "much")
     code, _, err = call("fit", shop / "a.csv", *options)
     assert code == 2
-    assert "'much' is no amount of memory: write it as 3GiB or 500MB." in err
+    assert "'much' is not an amount of memory: write it as 3GiB or 500MB." in err
 
 
 def test_blocks_that_do_not_fit_are_refused():

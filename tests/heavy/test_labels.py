@@ -157,7 +157,7 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match="rows in which heavy was found"):
         label_heavy_hitters(X[:40], y[:40], heavy, key=SharedKey(0))
     whole = find_heavy_hitters(X, 0.3, key=SharedKey(0), notion="replicable")
-    with pytest.raises(ValueError, match="two different ones for members found with notion='repl"):
+    with pytest.raises(ValueError, match="two labels for members found with notion='repl"):
         label_heavy_hitters(X, np.arange(50), whole, key=SharedKey(0))
     with pytest.raises(ValueError, match="not among classes"):
         label_heavy_hitters(X, y, heavy, key=SharedKey(0), classes=[0, 2, 3])

@@ -74,7 +74,7 @@ def test_impossible_boxes(bounds):
 def test_other_errors():
     with pytest.raises(ValueError, match="must be finite"):
         make_halfspace((np.nan, 1), 0)
-    with pytest.raises(ValueError, match="kind is 'tree'"):
+    with pytest.raises(ValueError, match="kind='tree'"):
         hypothesis_from_dict({"kind": "tree"})
 
 

@@ -136,7 +136,7 @@ def test_what_cannot_be_read_is_said(frame, tmp_path):
     with pytest.raises(ValueError, match="other columns"):
         open_rows(tmp_path)
     (tmp_path / "2.xyz").write_text("")
-    with pytest.raises(ValueError, match="not read"):
+    with pytest.raises(ValueError, match="not supported"):
         open_rows(tmp_path / "2.xyz")
     frame.head(0).write_parquet(tmp_path / "3.parquet")
     with pytest.raises(ValueError, match="has no rows"):

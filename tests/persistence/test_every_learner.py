@@ -405,7 +405,7 @@ def test_a_changed_rule_or_certificate_is_refused(folder, tmp_path):
         load(path, KEY)
     path.write_bytes((folder / "ReplicableThresholdClassifier.replearn").read_bytes())
     change_state(path, lambda m, _: m["documents"]["hypothesis_"]["content"].update(kind="x"))
-    with pytest.raises(ModelFileError, match="kind is 'x'"):
+    with pytest.raises(ModelFileError, match="kind='x'"):
         load(path, KEY)
     path.write_bytes((folder / "search, then blocks.replearn").read_bytes())
     other = pointwise(shared_key="other").fit(X, Y).certificate_.to_dict()

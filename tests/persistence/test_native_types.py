@@ -40,5 +40,5 @@ def test_a_type_that_is_not_trusted_is_not_imported(name, nested, monkeypatch):
 def test_only_listed_types_can_be_trusted():
     content = archive({"kind": "object", "type": "os.system", "columns": {}})
     assert native_types(content) == set()
-    with pytest.raises(ModelFileError, match="no part of a model"):
+    with pytest.raises(ModelFileError, match="not a known part of a model"):
         unpack_values(content, trusted_types=["os.system"])

@@ -198,8 +198,8 @@ def in_attribute(*names, **change):
 
 TREE = {"m": DecisionTreeClassifier(max_depth=2).fit(X, Y)}
 FORGERIES = {
-    "'os.system' is no part": in_attribute("m", type="os.system"),
-    "'NoSuch' is no part": in_attribute("m", type="NoSuch"),
+    "'os.system' is not a known part": in_attribute("m", type="os.system"),
+    "'NoSuch' is not a known part": in_attribute("m", type="NoSuch"),
     "tree's arrays do not have the sizes": in_attribute("m", "tree_", "node_count", same=10**9),
     "tree's arrays do not have": in_attribute("m", "tree_", "n_outputs", same=2),
     "holds other values": in_attribute("m", "max_depth", same="two"),

@@ -69,7 +69,7 @@ def test_a_sheet_is_read_like_a_text_file(tmp_path):
 
 def test_what_is_no_workbook_is_refused(tmp_path):
     (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04xx")
-    with pytest.raises(TableFileError, match="not a whole workbook"):
+    with pytest.raises(TableFileError, match="not a complete workbook"):
         read_table(tmp_path / "a.xlsx")
 
 

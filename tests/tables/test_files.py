@@ -119,7 +119,9 @@ def test_a_few_mistakes_do_not_make_numbers_texts(tmp_path):
     table = _column(tmp_path, [*range(60, 0, -1), *range(9), "oops", "inf"])
     assert table.columns["x"] == "number"
     assert table.frame["x"].null_count() == 2
-    assert "2 cells are no number and count as missing (row 70: 'oops')" in table.remarks[0]
+    assert (
+        "2 cells are not of kind 'number' and count as missing (row 70: 'oops')" in table.remarks[0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,13 +173,13 @@ def test_files_that_are_no_tables(tmp_path, content, message):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.ods", b"x", "files of this kind are not read. Known: .csv"),
-        ("a.xlsx", b"x", "not a whole workbook"),
-        ("a", b"x", "files of this kind are not read"),
-        ("a.parquet.gz", b"x", "files of this kind are not read"),
-        ("a.csv.gz", b"a,b\n1,2\n", "not a whole gzip file"),
-        ("a.parquet", b"PAR1xxxx", "not a whole file of its kind"),
-        ("a.feather", b"xxxx", "not a whole file of its kind"),
+        ("a.ods", b"x", "files of this kind are not supported. Supported: .csv"),
+        ("a.xlsx", b"x", "not a complete workbook"),
+        ("a", b"x", "files of this kind are not supported"),
+        ("a.parquet.gz", b"x", "files of this kind are not supported"),
+        ("a.csv.gz", b"a,b\n1,2\n", "not a complete gzip file"),
+        ("a.parquet", b"PAR1xxxx", "not a complete file of its kind"),
+        ("a.feather", b"xxxx", "not a complete file of its kind"),
     ],
 )
 def test_names_and_contents_that_do_not_fit(tmp_path, name, content, message):
@@ -209,7 +211,7 @@ def test_types_that_do_not_fit_are_named(tmp_path):
     pl.DataFrame({"x": [[1], [2]], "y": [1, 2]}).write_parquet(tmp_path / "a.parquet")
     with pytest.raises(TableFileError, match=r"column 'x' has cells of type List"):
         read_table(tmp_path / "a.parquet")
-    with pytest.raises(TableFileError, match=r"column 'y' has type Int64, but 'date' is wanted"):
+    with pytest.raises(TableFileError, match=r"column 'y' has type Int64, but 'date' is required"):
         read_table(tmp_path / "a.parquet", {"y": "date"})
     (tmp_path / "a.csv").write_text("x\nred\nblue\n")
     with pytest.raises(TableFileError, match=r"no cell that is a number \(the first: 'red'\)"):

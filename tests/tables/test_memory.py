@@ -78,7 +78,7 @@ def test_amounts(text, expected):
 
 @pytest.mark.parametrize("text", ["", "many", "-1GiB", "0", "3 PiB"])
 def test_what_is_no_amount(text):
-    with pytest.raises(ValueError, match="is no amount of memory"):
+    with pytest.raises(ValueError, match="is not an amount of memory"):
         parse_memory(text)
 
 

@@ -568,7 +568,7 @@ def _drift(result: Measurement) -> Iterable[str]:
 )
 def _explanation_changes(result: Measurement) -> Iterable[str]:
     if result.explanation is None:
-        raise NotApplicable("Importances were not measured: X is no table, or too wide.")
+        raise NotApplicable("Importances were not measured: X is not a table, or too wide.")
     name = result.contenders[0].name
     found = result.explanation.summary(result.delta)
     if found.first_changes.lower > MIN_CHANGED_EXPLANATION:

@@ -169,5 +169,5 @@ def _checked_codes(ignore: Sequence[str]) -> tuple[str, ...]:
     """Refuse codes that do not exist: a typing error would go unnoticed."""
     known = [check.code for check in CHECKS]
     if isinstance(ignore, str) or not set(ignore) <= set(known):
-        raise ValueError(f"ignore={ignore!r} must be a list of codes; known are {known}.")
+        raise ValueError(f"ignore={ignore!r} must be a list of codes; the known codes are {known}.")
     return tuple(ignore)

@@ -267,7 +267,7 @@ def predict_numbers(model: Any, X: Any, name: str = "a block") -> NDArray[np.flo
     if not np.isfinite(numbers).all():
         wrong = numbers[~np.isfinite(numbers)].tolist()[0]
         raise ValueError(
-            f"{type(model).__name__} of {name} predicted {wrong!r}, which is no number"
+            f"{type(model).__name__} of {name} predicted {wrong!r}, which is not a number"
         )
     return numbers
 

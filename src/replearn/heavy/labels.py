@@ -211,7 +211,7 @@ def _class_codes(
         raise ValueError(f"labels {missing[:5].tolist()} are not among classes={known.tolist()}.")
     if len(known) > 2 and notion != "pointwise":
         raise ValueError(
-            f"labels must be two different ones for members found with notion={notion!r}, got "
+            f"there must be two labels for members found with notion={notion!r}, got "
             f"{known[:5].tolist()}: find them with notion='pointwise'."
         )
     if len(known) == 1:

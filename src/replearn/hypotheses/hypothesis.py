@@ -224,7 +224,7 @@ def hypothesis_from_dict(data: dict[str, Any]) -> Hypothesis:
             (feature, -inf if lower is None else lower, inf if upper is None else upper)
             for feature, lower, upper in data["bounds"]
         )
-    raise ValueError(f"kind is {kind!r}: known are 'constant', 'box' and 'halfspace'")
+    raise ValueError(f"kind={kind!r} must be 'constant', 'box' or 'halfspace'")
 
 
 def canonical_text(predictor: Predictor) -> str:

@@ -88,7 +88,9 @@ def kind_of(file: str) -> str:
         name = name.removesuffix(".gz")
     kind = _KINDS.get(Path(name).suffix)
     if kind is None:
-        raise ValueError(f"{file}: files of this kind are not read. Known: {', '.join(_KINDS)}.")
+        raise ValueError(
+            f"{file}: files of this kind are not supported. Supported: {', '.join(_KINDS)}."
+        )
     return kind
 
 

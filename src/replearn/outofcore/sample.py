@@ -158,8 +158,8 @@ class BlocksOfFiles:
         damaged = [number for number in range(len(keys)) if number not in models]
         if damaged:
             raise OSError(
-                f"{folder.address} holds no whole model of {names[damaged[0]]}: remove the folder "
-                f"{self.job.folder.address}, and fit again."
+                f"{folder.address} contains no complete model of {names[damaged[0]]}: remove the "
+                f"folder {self.job.folder.address}, and fit again."
             )
         return [models[number] for number in range(len(keys))]
 

@@ -122,7 +122,7 @@ def _found_on_storage(address: str) -> list[str]:
     listed = storage.get_file_info(fs.FileSelector(path, recursive=True, allow_not_found=True))
     found = [info.path for info in listed if info.is_file and info.base_name[0] not in "._"]
     if not found:
-        raise ValueError(f"{address} does not exist, or holds no files.")
+        raise ValueError(f"{address} does not exist, or contains no files.")
     return sorted(address.rstrip("/") + file[file.index(path) + len(path) :] for file in found)
 
 
@@ -143,7 +143,7 @@ def _staged(source: Any, folder: Folder | None, mark: tuple[list[Any], ...]) -> 
         _stage(source, folder)
         folder.write_json(record, list(mark))
     elif folder.read_json(record) != list(mark):
-        raise ValueError(f"{folder.address} holds rows of other files: give another folder.")
+        raise ValueError(f"{folder.address} contains rows of other files: use another folder.")
     names = sorted(name for name in folder.names(STAGED) if not name.endswith(".json"))
     return _rows_of_files([f"{folder.address}/{STAGED}/{name}" for name in names], mark)[0]
 

@@ -21,7 +21,7 @@ def entries_of(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     listed = archive.infolist()
     entries = {entry.filename: entry for entry in listed}
     if len(entries) < len(listed):
-        raise ModelFileError("the models have two entries of one name.")
+        raise ModelFileError("the models have two entries with the same name.")
     if any(entry.compress_type not in _METHODS for entry in listed):
         raise ModelFileError("entries of the models must be stored or deflated.")
     return entries

@@ -137,7 +137,7 @@ def _take_random(source: Any) -> State | None:
 def _build_random(state: State) -> Any:
     name = state["state"]["bit_generator"]
     if name not in _BIT_GENERATORS:
-        raise ModelFileError(f"{name!r} is no source of random numbers that is known here.")
+        raise ModelFileError(f"{name!r} is not a known source of random numbers.")
     bits = getattr(np.random, name)(0)
     if not state["legacy"]:
         bits.state = state["state"]
@@ -207,7 +207,7 @@ def kind_named(name: str) -> Kind:
         return _OTHERS[name]()
     if name in NATIVE_TYPES:
         return Kind(take_native, partial(build_native, name))
-    raise ModelFileError(f"{name!r} is no part of a model that is known here.")
+    raise ModelFileError(f"{name!r} is not a known part of a model.")
 
 
 @cache

@@ -185,7 +185,7 @@ def _matrix_counts(matrix: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.flo
 def candidate_count(candidates: Any) -> int:
     """Return the number of candidates, at least one."""
     if not isinstance(candidates, Sequence | np.ndarray | Rules) or len(candidates) == 0:
-        raise ValueError("candidates is empty or no sequence: give at least one candidate.")
+        raise ValueError("candidates is empty or not a sequence: give at least one candidate.")
     return len(candidates)
 
 

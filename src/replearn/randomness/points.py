@@ -313,7 +313,7 @@ def points_of(value: Any, decimals: int | None, parameter: str) -> Points:
     if isinstance(value, Points):
         if decimals is not None:
             raise ValueError(
-                f"decimals={decimals} comes too late for Points; give it to as_points instead"
+                f"decimals={decimals} is not supported for Points; pass it to as_points instead"
             )
         return value
     try:

@@ -45,7 +45,7 @@ def read_bytes(path: Path) -> bytes:
     try:
         return gzip.decompress(data)
     except (OSError, EOFError, zlib.error) as error:
-        raise TableFileError(f"{path} is not a whole gzip file: {error}.") from None
+        raise TableFileError(f"{path} is not a complete gzip file: {error}.") from None
 
 
 def read_texts(

@@ -115,7 +115,7 @@ def table_of(frame: Any, columns: Mapping[str, str] | None, source: Path) -> Tab
 
     >>> import polars as pl
     >>> table_of(pl.DataFrame({"age": ["41", "x", "42"]}), {"age": "number"}, Path("f")).remarks
-    ("column 'age': 1 cells are no number and count as missing (row 2: 'x')",)
+    ("column 'age': 1 cells are not of kind 'number' and count as missing (row 2: 'x')",)
     """
     kinds = dict(columns) if columns is not None else _guess_kinds(frame, source)
     _check_wanted(kinds, frame, source)
@@ -188,8 +188,8 @@ def suffix_of_file(path: Path) -> str:
     known = [*TEXT_SUFFIXES, *TYPED_SUFFIXES, EXCEL]
     if last not in known or (last not in TEXT_SUFFIXES and packed):
         raise TableFileError(
-            f"{path}: files of this kind are not read. Known: {', '.join(known)}; text files also "
-            "with .gz."
+            f"{path}: files of this kind are not supported. Supported: {', '.join(known)}; text "
+            "files also with .gz."
         )
     if not path.is_file():
         raise TableFileError(f"{path} does not exist, or is not a file.")
@@ -211,7 +211,7 @@ def _refused(why: str) -> Iterator[None]:
 def _read_typed(path: Path, reader: str) -> Any:
     import polars as pl
 
-    with _refused(f"{path} is not a whole file of its kind"):
+    with _refused(f"{path} is not a complete file of its kind"):
         frame = getattr(pl, reader)(path.read_bytes())
     check_columns(frame.columns, path)
     if not frame.width:
@@ -230,7 +230,7 @@ def _read_excel(path: Path) -> Any:
             f"{path}: reading workbooks needs fastexcel: pip install 'replicable-learn[excel]'. Or "
             "save the sheet as CSV."
         ) from None
-    with _refused(f"{path} is not a whole workbook"):
+    with _refused(f"{path} is not a complete workbook"):
         frame = pl.read_excel(path.read_bytes(), infer_schema_length=None)
     frame.columns = [name.strip() for name in frame.columns]
     check_columns(frame.columns, path)
@@ -255,8 +255,8 @@ def _guess_kinds(frame: Any, path: Path) -> dict[str, str]:
         kind = typed_kind(column)
         if kind is None:
             raise TableFileError(
-                f"{path}: column {column.name!r} has cells of type {column.dtype}, which is no "
-                "table's. Leave it out, or make it a number or a text."
+                f"{path}: column {column.name!r} has cells of type {column.dtype}, which is not "
+                "supported. Leave it out, or convert it to numbers or text."
             )
         is_text = kind == TEXT and str(column.dtype) == "String"
         kinds[column.name] = guess_kind(column) if is_text else kind
@@ -282,7 +282,7 @@ def _cells_of(column: Any, kind: str, path: Path) -> tuple[Any, str | None]:
     cells = cells_as(column, kind) if is_text else typed_cells_as(column, kind)
     if cells is None:
         raise TableFileError(
-            f"{path}: column {column.name!r} has type {column.dtype}, but {kind!r} is wanted."
+            f"{path}: column {column.name!r} has type {column.dtype}, but {kind!r} is required."
         )
     lost = (cells.is_null() & ~column.is_null()).arg_true()
     if not len(lost):
@@ -293,4 +293,7 @@ def _cells_of(column: Any, kind: str, path: Path) -> tuple[Any, str | None]:
         raise TableFileError(
             f"{path}: column {column.name!r} has no cell that is a {kind} (the first: {cell!r})."
         )
-    return cells, f"{len(lost)} cells are no {kind} and count as missing (row {row}: {cell!r})"
+    return (
+        cells,
+        f"{len(lost)} cells are not of kind {kind!r} and count as missing (row {row}: {cell!r})",
+    )

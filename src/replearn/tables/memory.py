@@ -52,7 +52,7 @@ def parse_memory(text: str) -> int:
     """
     found = _AMOUNT.fullmatch(text)
     if found is None or float(found[1]) <= 0.0:
-        raise ValueError(f"{text!r} is no amount of memory: write it as 3GiB or 500MB.")
+        raise ValueError(f"{text!r} is not an amount of memory: write it as 3GiB or 500MB.")
     number, prefix, binary = found.groups()
     return int(float(number) * (1024 if binary else 1000) ** _POWERS[prefix.lower()])
 

@@ -53,7 +53,7 @@ def make_probe(
     columns, frame, separator = _read_raw(path, encoding)
     missing = [name for name in drop if name not in columns]
     if missing:
-        raise TableFileError(f"{path} has no column {missing[0]!r}, which shall be left out.")
+        raise TableFileError(f"{path} has no column {missing[0]!r}, which is to be left out.")
     cells = {name: column for name, column in columns.items() if name not in set(drop)}
     chosen = {name: _chosen(name, column, n_rows) for name, column in cells.items()}
     if frame is not None:
