@@ -28,7 +28,7 @@ class PreprocessingWarning(UserWarning):
 
 
 class SecretKeyWarning(UserWarning):
-    """A secret key is being pickled: whoever gets the file can read it."""
+    """A secret key is being pickled: anybody who gets the file can read it."""
 
 
 class PublicKeyWarning(UserWarning):
@@ -58,7 +58,7 @@ class UsefulnessWarning(UserWarning):
 class SmallSampleWarning(UsefulnessWarning):
     """Blocks have few rows of the rarest class: stability will cost accuracy.
 
-    It is said before the training, from the plan and the counts of the labels.
+    The warning comes before the training, from the plan and the counts of the labels.
     """
 
 

@@ -72,7 +72,7 @@ class PlantedCoinTester(ABC):
     rho : float
         Replicability that is asked of the learner; sets the limit of throws.
     limit_factor : float or None
-        Constant of the limit of throws; None: the paper's.
+        Constant of the limit of throws. If None, that of the paper.
     """
 
     learner: Learner

@@ -438,7 +438,7 @@ def _found_tolerance(estimator: Any, tolerance: float | None) -> float | None:
     if len(grids) != 1:
         raise ValueError(
             "tolerance=None: regressors require a tolerance, in units of y; predictions that "
-            "differ by at least so much count as changed."
+            "differ by at least this much count as changed."
         )
     return grids.pop()
 

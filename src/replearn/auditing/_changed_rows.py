@@ -17,7 +17,7 @@ MAX_ROWS = 500
 """So many rows that change are listed."""
 
 MAX_TYPICAL = 10_000
-"""So many of the other rows tell what is usual."""
+"""This many of the other rows tell what is usual."""
 
 MAX_REASONS = 3
 MAX_USUAL_SHARE = 0.2

@@ -149,7 +149,7 @@ def _high_flip_rate(result: Measurement) -> Iterable[str]:
     "issue",
     remedy="Look for what breaks an assumption: something learned outside the blocks, an estimator "
     "that keeps state between fits, samples of different size.",
-    not_proved="Pairs measure a single row only roughly; a small excess stays unseen.",
+    not_proved="Pairs measure a single row only roughly; a small excess goes unnoticed.",
 )
 def _tail_above_promise(result: Measurement) -> Iterable[str]:
     limits = [(c, c.promise(result.design)) for c in _certified(result)]
@@ -175,7 +175,7 @@ def _tail_above_promise(result: Measurement) -> Iterable[str]:
     "issue",
     remedy="Inform those concerned; collect more rows of the subgroup; abstain where "
     "flip_probability is high.",
-    not_proved="Small subgroups, and subgroups that were not named, may differ unseen.",
+    not_proved="Small subgroups, and subgroups that were not named, may differ unnoticed.",
 )
 def _subgroup_flips_more(result: Measurement) -> Iterable[str]:
     columns = {name: _large_levels(*levels) for name, levels in result.subgroups.items()}
@@ -342,7 +342,7 @@ def _groups_ignored(result: Measurement) -> Iterable[str]:
     "in time order as well.",
     command="Pairs are drawn from shuffled rows and do not show drift: --time-column COLUMN "
     "retrains in time order as well.",
-    not_proved="Slow drift in few columns, or in their relation to the label, may stay unseen.",
+    not_proved="Slow drift in few columns, or in their relation to the label, may go unnoticed.",
 )
 def _order_of_the_file(result: Measurement) -> Iterable[str]:
     if result.facts.drift:
@@ -352,7 +352,7 @@ def _order_of_the_file(result: Measurement) -> Iterable[str]:
         )
     if result.facts.neighbours:
         yield (
-            "Neighbouring rows are more alike than chance allows (correlation "
+            "Neighbouring rows are more similar than chance allows (correlation "
             f"of neighbours: {_worst(result.facts.neighbours)})."
         )
 
@@ -389,7 +389,7 @@ MIN_LOSS = 0.01
 def _compared(result: Measurement) -> list[ContenderJudgement]:
     """Return the contenders that are not useless, without the baseline."""
     if len(result.contenders) < 2:
-        raise NotApplicable("There is one contender only: nothing to compare it with.")
+        raise NotApplicable("There is only one contender: nothing to compare it with.")
     return [judged for judged in result.judgement.others if judged.usable]
 
 
@@ -433,7 +433,7 @@ def _collapse(result: Measurement) -> Iterable[str]:
     "larger blocks) or another base estimator lower the price.",
     command="Decide whether the stability is worth the points. More rows, a larger --rho (fewer, "
     "larger blocks) or another --model lower the price.",
-    not_proved="A price below one point, or one that few pairs cannot show, stays unseen.",
+    not_proved="A price below one point, or one that few pairs cannot show, goes unnoticed.",
 )
 def _price(result: Measurement) -> Iterable[str]:
     for judged in _compared(result):
@@ -540,7 +540,7 @@ def _not_due_to_data(result: Measurement) -> Iterable[str]:
     remedy="Some of the changes are due to drift: find the columns that drift, and expect more "
     "changes than pairs of shuffled samples show. Stable predictions are then not necessarily "
     "right.",
-    not_proved="A small drift may stay unseen, as does one that changes no predictions (RPL018 "
+    not_proved="A small drift may go unnoticed, as does one that changes no predictions (RPL018 "
     "checks accuracy).",
 )
 def _drift(result: Measurement) -> Iterable[str]:
@@ -594,7 +594,7 @@ def _explanation_changes(result: Measurement) -> Iterable[str]:
     "issue",
     remedy="The period after the training differs from the period before: retrain more often, "
     "leave old rows out, and evaluate models on later rows than those they were trained on.",
-    not_proved="A small drift may stay unseen.",
+    not_proved="A small drift may go unnoticed.",
 )
 def _loses_accuracy(result: Measurement) -> Iterable[str]:
     found = result.in_time_order

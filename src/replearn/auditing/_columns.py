@@ -39,7 +39,7 @@ DRIFT_ALARM = 1e-6
 
 MAX_FACT_ROWS = 30_000
 FACT_PIECE = 1000
-"""Longer files are looked at by pieces: what matters shows in so many rows."""
+"""Longer files are looked at by pieces: what matters shows in this many rows."""
 
 NEIGHBOUR_SCORE = 6.0
 MAX_DISTINCT_LEVELS = 200
@@ -217,7 +217,7 @@ def data_facts(
 
 
 def _pieces(n: int) -> NDArray[np.intp] | None:
-    """Positions of pieces of neighbouring rows, evenly spread over a long file; None: all rows."""
+    """Return positions of pieces of rows, evenly spread over a long file; None for all rows."""
     if n <= MAX_FACT_ROWS:
         return None
     starts = np.linspace(0, n - FACT_PIECE, MAX_FACT_ROWS // FACT_PIECE).astype(np.intp)

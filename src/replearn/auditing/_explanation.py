@@ -25,7 +25,7 @@ MAX_COLUMNS = 200
 """Rows whose cells are exchanged, and columns up to which that is done."""
 
 MAX_TOP = 5
-"""The most important columns are so many, and at most half of all."""
+"""The most important columns are this many, and at most half of all."""
 
 SHOWN_COEFFICIENTS = 20
 

@@ -201,7 +201,7 @@ class ContenderJudgement:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The contender to use for somebody who has what it needs."""
+    """The contender to use if what it needs is available."""
 
     needs: str
     contender: str
@@ -226,7 +226,7 @@ class Judgement:
     risk : Risk or None
         What matters where one of two classes is rare.
     tolerance : float or None
-        Of a quantity: predictions that differ by at least so much have changed.
+        Of a quantity: predictions that differ by at least this much have changed.
     n_pairs : int
         Pairs of runs.
     new_rows : float

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class NewRowsResult:
-    """Which predictions change when so many of the training rows are new.
+    """Which predictions change when this many of the training rows are new.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Measurement:
     delta : float, default=0.05
         Each pair of confidence limits fails with probability at most delta.
     tolerance : float, default=None
-        Of a quantity: predictions that differ by at least so much have changed.
+        Of a quantity: predictions that differ by at least this much have changed.
     threshold : str, default=""
         The rule by which the baseline decides, in words, about the rarer of two classes; empty: the
         most probable class.

@@ -223,7 +223,7 @@ class SourceRecord:
 
 @dataclass(frozen=True)
 class NewRowsRecord:
-    """Share of changed predictions of each contender when so many training rows are new."""
+    """Share of changed predictions of each contender when this many training rows are new."""
 
     share: float
     changed: Mapping[str, Estimate]

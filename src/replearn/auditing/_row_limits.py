@@ -30,7 +30,7 @@ class RowLimits:
     delta : float
         Each pair of limits fails with probability at most delta.
     groups : ndarray of int or None
-        Which group each row belongs to; None: every row is its own.
+        The group of each row. If None, every row is its own group.
     """
 
     delta: float

@@ -25,7 +25,7 @@ from replearn.bounds import binomial_limits, kl_lower, kl_upper
 
 Floats = NDArray[np.float64]
 DELTA = 0.05
-"""Each pair of limits fails with probability at most so much, unless another delta is set."""
+"""Each pair of limits fails with probability at most this much, unless another delta is set."""
 
 FEW_ROWS = 30
 """With fewer test rows that ever flip, the normal approximation over rows is not trusted."""

@@ -33,7 +33,7 @@ WINDOWS = (SLIDING, GROWING)
 MAX_PERIODS = 12
 MIN_PERIODS = 4
 N_SHUFFLES = 19
-"""The result in time order is among so many others with the rows shuffled."""
+"""The result in time order is among this many others with the rows shuffled."""
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -137,7 +137,7 @@ def _checked_time(time: Any, n_rows: int) -> Ints:
         return np.unique(values, return_inverse=True)[1].astype(np.intp)
     except TypeError:
         raise ValueError(
-            "time holds values of different types: use numbers, dates, or texts that sort."
+            "time has values of different types: use numbers, dates, or sortable texts."
         ) from None
 
 
@@ -174,7 +174,7 @@ class TimeResult:
 
     @property
     def p_value(self) -> float:
-        """Chance of so many changes or more if the order of the rows had no meaning; exact."""
+        """Chance of this many changes or more if the order of the rows had no meaning; exact."""
         rates = self.rates
         return float((rates >= rates[0]).mean())
 

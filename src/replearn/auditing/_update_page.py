@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from replearn.auditing.gate import Gate
 
 MAX_GROUPS = 20
-"""A summary lists so many groups, the worst first."""
+"""A summary lists this many groups, the worst first."""
 
 MAX_DRAWN = 8
-"""The picture of the first screen shows so many groups."""
+"""The picture of the first screen shows this many groups."""
 
 
 def to_markdown(

@@ -26,7 +26,7 @@ from replearn.auditing._usefulness import RegressionUsefulness
 
 NEARLY_COIN_TOSS = 0.4
 COIN_TOSS = 0.5
-"""Two tosses of a coin differ so often."""
+"""Two tosses of a coin differ this often."""
 
 CLEARLY_BETTER = 0.01
 THRESHOLDS = "a number, costs, prevalence, a recall or a rate"

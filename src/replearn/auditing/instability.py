@@ -25,7 +25,7 @@ INTERVAL = (2.5, 97.5)
 DECISION_THRESHOLDS = tuple(round(0.01 * k, 2) for k in range(1, 100))
 FEW_THRESHOLDS = DECISION_THRESHOLDS[4::5]
 MAX_CURVES = 20
-"""Reports draw curves of so many retrained runs."""
+"""Reports draw curves of this many retrained runs."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -256,7 +256,7 @@ class _Walk:
             self.fitted[type(value).__name__] = None
 
     def _package(self, module: str | None) -> str | None:
-        """Return the version of the package of a module, and remember it; None: it has none."""
+        """Return the version of the package of a module, and remember it; None if it has none."""
         name = (module or "").partition(".")[0]
         if name in sys.stdlib_module_names and name not in _UNVERSIONED:
             self.versions.setdefault("python", f"{sys.version_info[0]}.{sys.version_info[1]}")

@@ -56,7 +56,7 @@ SWITCH = "REPLEARN_CHECK_BLOCK"
 
 MAX_CHECKED = 3
 BLOCKS_PER_CHECK = 50
-"""So many blocks of an estimator with code of its own are fitted again: a small part of all."""
+"""This many blocks of an estimator with code of its own are fitted again: a small part of all."""
 
 WITHOUT_STATE = frozenset({"numpy", "scipy", "scikit-learn", "python", "pandas", "polars"})
 """Packages whose estimators keep nothing between two fits but what their parameters say."""
@@ -253,7 +253,7 @@ def _fit_again(base: Any, X: Any, codes: NDArray[np.intp], key: SharedKey) -> An
 
 
 def _same_model(one: Any, two: Any, probes: Any) -> bool:
-    """Whether two models have the same state, or predict alike where no state can be read."""
+    """Whether two models have the same state, or the same predictions if no state can be read."""
     mine = _state(one)
     yours = _state(two)
     if mine and mine == yours:

@@ -565,7 +565,7 @@ def repeated_column(X: Any) -> _Found:
 
 
 def repeated_persons(name: Any, n_rows: int, n_persons: int) -> _Found:
-    """Say that so many rows of a column are several rows of one person; None if they are not.
+    """Say that this many rows of a column are several rows of one person; None if they are not.
 
     >>> repeated_persons("patient_id", 300, 100)[0]
     "rows are not independent draws: column 'patient_id' names 100 persons in 300 rows"

@@ -100,7 +100,7 @@ def _taken(X: Any, rows: NDArray[np.intp]) -> Any:
 
 
 def probe_digest(names: tuple[Any, ...], decimals: int | None) -> str:
-    """Digest of a few synthetic points with these columns: equal where points are encoded alike.
+    """Return a digest of synthetic points: equal if points are encoded in the same way.
 
     >>> probe_digest(("age", "sex"), None) == probe_digest(("sex", "age"), None)
     False
@@ -177,7 +177,7 @@ def _has_zone(X: Any, name: Any) -> bool:
 
 
 def _text_counts(X: Any) -> dict[str, int]:
-    """Count rows with texts that look alike and are other points elsewhere."""
+    """Count rows with texts that look the same as others but are different points."""
     if _is_number(X):
         return {}
     rows = _texts(take_rows(X, np.arange(min(n_rows(X), ROUNDED_ROWS))))
@@ -330,7 +330,7 @@ def _distributions(
     levels = np.arange(1, n_quantiles + 1) / (n_quantiles + 1)
     indices = np.ceil(levels * n).astype(np.intp) - 1
     least = max(1, int(np.ceil(RARE * n)))
-    # A value that occurs so often stands at two neighbours of a grid of half that width.
+    # A value that occurs this often stands at two neighbours of a grid of half that width.
     grid = ordered[:, :: max(1, least // 2)]
     repeats = (grid[:, 1:] == grid[:, :-1]).any(axis=1) | (least == 1)
     found = []
@@ -371,7 +371,7 @@ def _often(ordered: NDArray[Any], least: int) -> list[tuple[Any, int]]:
     """Return the values of a sorted array that occur often, with their counts."""
     if len(ordered) == 0:
         return []
-    # A value that occurs so often stands at some multiple of that step.
+    # A value that occurs this often stands at some multiple of that step.
     found = np.unique(ordered[least - 1 :: least])
     first, last = (np.searchsorted(ordered, found, side=side) for side in ("left", "right"))
     counts = last - first

@@ -28,7 +28,7 @@ from replearn.randomness import SharedKey
 from replearn.tables import copy_rows, n_rows, take_rows
 
 LEAVES_TO_LEARN = 4
-"""A tree that may have so many leaves is worth training; with one it is a constant."""
+"""A tree that may have this many leaves is worth training; with one it is a constant."""
 
 LEAF_NAMES = ("min_samples_leaf", "min_child_samples")
 """Rows of a leaf: scikit-learn, and LightGBM's classifiers."""
@@ -298,7 +298,7 @@ BINS_OF_SMALL_BLOCKS = 63
 
 
 def leaf_rows(block_size: int) -> int:
-    """Return how many rows a leaf may be required to have in blocks of so many rows.
+    """Return how many rows a leaf may be required to have in blocks of this many rows.
 
     >>> leaf_rows(25), leaf_rows(160), leaf_rows(8)
     (3, 20, 2)

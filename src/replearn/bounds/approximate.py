@@ -21,7 +21,7 @@ def disagreement_tail(
     max_point_mass: float = 0.0,
     vote: str = "hard",
 ) -> float:
-    """Probability that two models disagree on more than ``gamma`` of the mass.
+    """Bound the probability that two models disagree on more than ``gamma`` of the mass.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def disagreement_tail(
     Returns
     -------
     float
-        rho, rounded up; 1 where the bound says nothing.
+        rho, rounded up; 1 if the bound says nothing.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def disagreement_bound(
     max_point_mass: float = 0.0,
     vote: str = "hard",
 ) -> float:
-    """Mass on which two models differ, except with probability ``rho``.
+    """Bound the mass on which two models differ, except with probability ``rho``.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def disagreement_bound(
     Returns
     -------
     float
-        gamma, rounded up; may exceed 1, and then promises nothing.
+        gamma, rounded up. It may exceed 1, and then promises nothing.
 
     Examples
     --------

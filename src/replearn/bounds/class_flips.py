@@ -137,7 +137,7 @@ def class_flip_limits(
     delta: float = 0.05,
     counted: bool = True,
 ) -> tuple[Floats, Floats]:
-    """Limits of the probability that a fresh sample predicts differently under the same key.
+    """Return limits of the probability that a fresh sample predicts differently with the same key.
 
     Both hold at once except with probability ``delta``, for each point. ``counted`` shares are
     counts of one partition over T and have exact binomial limits; others average partitions or

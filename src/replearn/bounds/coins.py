@@ -1,4 +1,4 @@
-"""Coins: which side of a gap a coin's bias lies on, decided alike by two runs.
+"""Coins: on which side of a gap the bias of a coin lies, with the same decision in two runs.
 
 A coin shows heads in c of n throws and is called +1 iff ``u < G(c / n)``, u shared between runs.
 G rises evenly in the arcsine scale between two shares inside the gap: that scale stabilises the
@@ -39,9 +39,9 @@ _WIDEST = (256, 252, 248, 244)
 
 @dataclass(frozen=True)
 class CoinLaw(MembershipLaw):
-    """Law of the threshold on a coin's share of heads, even in the arcsine scale.
+    """Law of the threshold on a coin's share of heads, uniform in the arcsine scale.
 
-    Below ``low`` the coin is never called +1, from ``high`` on always; 0 <= low < high <= 1.
+    Below ``low`` the decision is never +1, from ``high`` on always; 0 <= low < high <= 1.
 
     >>> CoinLaw("arcsine", 0.25, 0.75).probabilities([0, 5, 10], 10).tolist()
     [0.0, 0.5, 1.0]
@@ -89,7 +89,7 @@ def _angle(share: Floats) -> Floats:
 @theorem("coin-testing")
 @lru_cache(maxsize=1024)
 def coin_flip_bound(n: int, law: CoinLaw) -> float:
-    """Probability that two runs of n throws call a coin differently, whatever its bias.
+    """Bound the probability that two runs of n throws decide differently, whatever the bias.
 
     >>> round(coin_flip_bound(100, CoinLaw("arcsine", 0.0, 1.0)), 4)
     0.0443
@@ -129,10 +129,10 @@ def _skewed(n: int, low: float, high: float, law: CoinLaw) -> float:
 
 @theorem("coin-testing")
 def coin_error_bound(n: int, law: CoinLaw, p0: float, q0: float) -> float:
-    """Probability that a coin of bias at most p0 is called +1, or one of at least q0 is called -1.
+    """Bound the probability of a wrong decision about a coin outside the gap.
 
-    The larger of the two, averaged over thresholds; p0 and q0 are means of a coin that shows -1
-    or +1.
+    It is the larger of the probabilities of +1 for a bias of at most p0 and of -1 for a bias of at
+    least q0, averaged over thresholds; p0 and q0 are means of a coin that shows -1 or +1.
 
     >>> coin_error_bound(100, CoinLaw("arcsine", 0.0, 1.0), -1.0, 1.0)
     0.0
@@ -181,8 +181,8 @@ def _law_of_part(p0: float, q0: float, part: int) -> CoinLaw:
 def smallest_throws(rho: float, beta: float, p0: float, q0: float) -> int:
     """Return how many throws a decision needs.
 
-    Two runs differ with probability rho at most, a coin outside the gap is called wrongly with
-    probability beta at most; n passes and n - 1 fails.
+    Two runs differ with probability at most rho, and the decision about a coin outside the gap is
+    wrong with probability at most beta; n passes and n - 1 fails.
 
     >>> smallest_throws(0.1, 0.05, -1.0, 1.0)
     19

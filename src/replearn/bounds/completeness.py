@@ -11,7 +11,7 @@ from replearn.bounds.numeric import binomial_cdf, binomial_sf, round_up, upper_p
 from replearn.bounds.theorem import theorem
 from replearn.records import bisect, check_count, check_fraction, geometric_mean
 
-# Above so many counts a tail is averaged over this many levels of the threshold instead.
+# Above this many counts a tail is averaged over this many levels of the threshold instead.
 _TAIL_COUNTS = 20_000
 _LEVELS = 2048
 

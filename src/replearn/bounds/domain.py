@@ -13,9 +13,9 @@ from replearn.records import check_count, check_counts, check_fraction, check_po
 
 @theorem("domain-reduction")
 def collision_bound(size: int, draws: int) -> float:
-    """Probability that so many independent indices are not all different.
+    """Bound the probability that this many independent indices are not all different.
 
-    Returns ``draws (draws - 1) / (2 size)``, cut at 1.
+    Returns ``draws (draws - 1) / (2 size)``, at most 1.
 
     >>> round(collision_bound(365, 10), 4)
     0.1233

@@ -35,7 +35,7 @@ _KAPPA = 3.0
 
 @theorem("finite-class")
 def order_flip_bound(n_hypotheses: int, width: float, m: int) -> float:
-    """Probability that two runs with fresh samples of size ``m`` choose differently.
+    """Bound the probability that two runs with fresh samples of size ``m`` choose differently.
 
     Returns ``2 sqrt(ln N / m) (1 + ln N) / width``, rounded up.
 

@@ -51,14 +51,14 @@ def central_binomial(n_blocks: int) -> float:
 
 
 def flip_curve(law: ThresholdLaw, q: ArrayLike, *, runs: int = 2) -> Floats:
-    """Return H(q): how often runs are not all equal if each block votes 1 with chance q.
+    """Return H(q): how often runs are not all equal if a block votes 1 with probability q.
 
     Parameters
     ----------
     law : ThresholdLaw
         Law of the shared threshold.
     q : array-like of float
-        Chances of a vote for 1, in [0, 1].
+        Probabilities of a vote for 1, in [0, 1].
     runs : int, default=2
         Number of runs, at least 2.
 
@@ -106,9 +106,9 @@ def flip_supremum(law: ThresholdLaw, *, runs: int = 2) -> float:
     Returns
     -------
     float
-        At most a relative 1e-6 above the supremum for T <= 2,048 and 1e-5 for T <= 20,000.
-        Beyond, f(T) / width for the uniform law, and a bound that is close for other smooth laws
-        unless their width is near 1.
+        The relative distance to the supremum is at most 1e-6 for T <= 2,048 and 1e-5 for
+        T <= 20,000. For larger T it is f(T) / width for the uniform law, and for other smooth laws
+        a bound that is close unless their width is near 1.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def level_supremum(law: ThresholdLaw, runs: int) -> float:
 
 
 def flip_bound(law: ThresholdLaw, vote: str = "hard") -> float:
-    """Return what a certificate quotes: at most this often do two runs differ at a point.
+    """Return the bound that certificates state on how often two runs differ at a point.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def soft_flip_bound(law: ThresholdLaw) -> float:
 
 @theorem("many-runs")
 def runs_bound(law: ThresholdLaw, runs: int = 2, vote: str = "hard") -> float:
-    """Return what a certificate quotes: at most this often are the runs not all equal at a point.
+    """Return the bound that certificates state on how often runs are not all equal at a point.
 
     Parameters
     ----------

@@ -43,13 +43,13 @@ def flip_estimate(
     thresholds : array_like
         The points' thresholds u in [0, 1); the prediction is 1 iff ``u < mean G(votes / T)``.
     joint : float, default=None
-        ``joint_variance`` of many points; one partition does not need it.
+        ``joint_variance`` of many points, which is not needed with one partition.
 
     Returns
     -------
     ndarray
-        One probability per point. One partition: the beta-binomial probability of the other
-        side. Several: the same for the mean share, with T / joint votes.
+        One probability per point: with one partition the beta-binomial probability of the other
+        side, with several the same for the mean share, with T / joint votes.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def crossing_bound(
     """Upper bound of P(mean of the scores > threshold), or >= when not ``strict``.
 
     ``levels`` are G at 0..T votes, ``q`` the distinct vote probabilities and ``rows`` the position
-    of each point's in ``q``. So many scores as partitions are averaged; with one partition the
+    of each point's in ``q``. As many scores as partitions are averaged; with one partition the
     bound is the exact tail.
     """
     n_blocks = len(levels) - 1

@@ -38,7 +38,7 @@ _MANY_BLOCKS = 50_000
 def flip_limits(
     law: ThresholdLaw, votes: ArrayLike, thresholds: ArrayLike, *, delta: float = 0.05
 ) -> tuple[Floats, Floats]:
-    """Limits of the probability that a fresh sample predicts differently under the same key.
+    """Return limits of the probability that a fresh sample predicts differently with the same key.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def flip_limits(
     Returns
     -------
     lower, upper : ndarray
-        Both hold at once except with probability ``delta``, for each point.
+        Both hold except with probability ``delta``, for each point.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def block_disagreement(votes: ArrayLike, n_blocks: int) -> float:
 
 
 def flip_rate_limit(law: ThresholdLaw, disagreement: float, *, delta: float = 0.05) -> float:
-    """Upper limit of the flip rate of two fresh samples, averaged over keys.
+    """Return an upper limit of the flip rate of two fresh samples, averaged over keys.
 
     Parameters
     ----------
@@ -171,8 +171,8 @@ def flip_rate_limit(law: ThresholdLaw, disagreement: float, *, delta: float = 0.
     Returns
     -------
     float
-        The expected share of these points that two fresh samples predict differently is not
-        larger, except with probability ``delta`` over the sample of this run.
+        A number that the expected share of these points that two fresh samples predict
+        differently does not exceed, except with probability ``delta`` over the sample of this run.
 
     Examples
     --------

@@ -24,8 +24,8 @@ from replearn.records import check_choice
 def halves_supremum(law: ThresholdLaw, vote: str = "hard") -> float:
     """Return how often runs on two random halves of one file can differ at a point.
 
-    An audit that cuts a file in two compares with this number, not with `flip_supremum`: if one
-    half has many votes for 1, the other has few.
+    An audit that cuts a file in two must compare with this number instead of `flip_supremum`: if
+    one half has many votes for 1, the other has few.
 
     Parameters
     ----------

@@ -140,7 +140,7 @@ def one_heavy_flip_bound(n: int, nu: float, kappa: float, *, points_per_row: int
 
 
 def _given_count(others: int, least: int, kappa: float) -> float:
-    """Bound when one point occurs ``least`` times in both runs together, others so many times."""
+    """Bound when one point occurs ``least`` times in both runs together, others this many times."""
     edges = _cell_edges(least)
     changes = np.array([_relative_change(int(j), kappa) for j in edges])
     # Worst crowd: all other rows on points of one count j, at the ends of its cell that hurt.
@@ -203,7 +203,7 @@ def one_heavy_least_mass(n: int, nu: float, kappa: float, beta: float) -> float:
 
 
 def smallest_sample_one(rho: float, nu: float) -> int:
-    """Return how many rows are needed to name one heavy point alike.
+    """Return how many rows are needed to find the same heavy point in two runs.
 
     >>> smallest_sample_one(0.2, 0.1) < 15_000
     True

@@ -37,7 +37,7 @@ def expected_changes(standard_error: float, band: float, retrainings: int) -> fl
 
 @theorem("incumbent-band")
 def ever_changed(clear_evidence: float, retrainings: int) -> float:
-    """Probability that a prediction has changed after so many independent retrainings.
+    """Probability that a prediction has changed after this many independent retrainings.
 
     ``clear_evidence`` is the chance that one retraining puts the score beyond the band.
 

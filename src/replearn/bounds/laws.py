@@ -51,7 +51,7 @@ class ThresholdLaw:
     name : {"uniform", "arcsine", "optimal", "table"}
         Where the table comes from.
     n_blocks : int
-        Number of blocks T, that is of votes.
+        Number of blocks T, which is the number of votes.
     width : float or None
         Half-width of the law on the scale p = 2 B / T - 1; None for a free table.
     table : ndarray of int64, shape (n_blocks + 1,)
@@ -116,8 +116,8 @@ class ThresholdLaw:
     def lipschitz(self) -> float | None:
         """Lipschitz constant in p of what `at` computes, or None for a law with atoms.
 
-        `at` joins the rounded table by straight lines, so the constant is that of the steepest
-        line, ``g * T / 2``: right for what is run, rounding included.
+        `at` interpolates the rounded table linearly, so the constant is that of the steepest
+        line, ``g * T / 2``, which is right for what is computed, including rounding.
         """
         if not self.is_continuous:
             return None
@@ -149,7 +149,7 @@ class ThresholdLaw:
         return self.probabilities[below] + (position - below) * self.steps[below]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the law as JSON data: parameters where they suffice, else the whole table."""
+        """Return the law as JSON data: parameters if they suffice, otherwise the whole table."""
         data: dict[str, Any] = {
             "name": self.name,
             "n_blocks": self.n_blocks,
@@ -255,7 +255,7 @@ def table_law(values: Sequence[float] | Floats) -> ThresholdLaw:
 
 
 def rounded_table(values: Sequence[float] | Floats) -> NDArray[np.int64]:
-    """Round probabilities to 2^-30, exactly symmetric where they were symmetric up to that."""
+    """Round probabilities to 2^-30, exactly symmetric if they are symmetric up to rounding."""
     given = np.asarray(values, dtype=np.float64)
     if given.ndim != 1 or len(given) < 2 or not np.all((given >= 0.0) & (given <= 1.0)):
         raise ValueError("values must be a list of at least two probabilities from 0 to 1")

@@ -44,8 +44,8 @@ class MembershipLaw:
     Parameters
     ----------
     kind : {"sqrt", "uniform"}
-        Uniform in the square root of the frequency (spends the flip budget evenly), or uniform in
-        the frequency.
+        Uniform in the square root of the frequency (which spends the flip budget evenly), or
+        uniform in the frequency.
     low, high : float
         Below ``low`` a point is never a member, from ``high`` on it always is;
         ``0 < low < high <= 1``.
@@ -115,7 +115,7 @@ class MembershipLaw:
 @theorem("heavy-membership")
 @lru_cache(maxsize=1024)
 def membership_flip_bound(n: int, law: MembershipLaw) -> float:
-    """Probability that a point is heavy in one of two runs only, for every mass it may have.
+    """Bound the probability that a point is heavy in only one of two runs, whatever its mass.
 
     Parameters
     ----------
@@ -127,8 +127,8 @@ def membership_flip_bound(n: int, law: MembershipLaw) -> float:
     Returns
     -------
     float
-        Rigorous supremum over the point's mass, rounded up, and at most about 1 % above it
-        (3 % for the uniform law where heavy points occur over 4000 times).
+        A rigorous bound on the supremum over the mass of the point, at most about 1 % above it
+        (3 % for the uniform law if heavy points occur more than 4000 times).
 
     Examples
     --------

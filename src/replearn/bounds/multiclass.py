@@ -126,7 +126,7 @@ def mean_range(n_blocks: int, n_classes: int) -> float:
 
 @theorem("multiclass-vote")
 def multiclass_flip_bound(n_blocks: int, n_classes: int, sharpness: float) -> float:
-    """Return how often at most two runs differ at a point, for several classes.
+    """Return a bound on how often two runs differ at a point, for several classes.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def multiclass_flip_bound(n_blocks: int, n_classes: int, sharpness: float) -> fl
     n_classes : int
         Number of classes K, at least 2.
     sharpness : float
-        Scale of the shares against the shared Gumbels, see `class_weights`.
+        Scale of the shares relative to the shared Gumbels; see `class_weights`.
 
     Examples
     --------

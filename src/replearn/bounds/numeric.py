@@ -72,7 +72,7 @@ def dkw_tail(m: int, tau: float) -> float:
 
 
 def binomial_limits(successes: ArrayLike, trials: ArrayLike, delta: float) -> tuple[Any, Any]:
-    """Clopper-Pearson limits of a success probability, ``delta / 2`` per side.
+    """Return Clopper-Pearson limits of a success probability, ``delta / 2`` per side.
 
     Parameters
     ----------
@@ -84,7 +84,8 @@ def binomial_limits(successes: ArrayLike, trials: ArrayLike, delta: float) -> tu
     Returns
     -------
     lower, upper : ndarray or float
-        The interval holds the true probability except with probability ``delta``, whatever it is.
+        The interval contains the true probability, whatever it is, except with probability
+        ``delta``.
 
     Examples
     --------

@@ -28,7 +28,7 @@ def optimal_law(n_blocks: int, rho: float) -> ThresholdLaw:
     """Return the law nearest to a plain majority whose flips stay within a budget.
 
     Among all symmetric laws with H(q) <= rho it minimises the mean distance of the threshold from
-    one half. It has atoms: hard votes only.
+    one half. It has atoms, and is for hard votes only.
 
     Parameters
     ----------

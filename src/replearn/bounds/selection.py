@@ -62,7 +62,7 @@ def selection_error_tail_sampled(
 
 
 def selection_scale(n_hypotheses: int, alpha: float, beta: float, m: int) -> float | None:
-    """Smallest sharpness t at which the choice is within ``alpha`` except with ``beta``, or None.
+    """Return the smallest sharpness t that is within ``alpha`` except with ``beta``, or None.
 
     >>> round(selection_scale(20, 0.1, 0.05, 270_000), 2)
     59.47
@@ -80,7 +80,7 @@ def selection_scale(n_hypotheses: int, alpha: float, beta: float, m: int) -> flo
 
 
 def selection_agreement(sharpness: float, errors: ArrayLike, other_errors: ArrayLike) -> float:
-    """Exact probability that two runs with these empirical errors choose the same hypothesis.
+    """Return the exact probability that two runs with these errors choose the same hypothesis.
 
     >>> round(selection_agreement(50.0, [0.2, 0.204], [0.204, 0.2]), 6)
     0.900332
@@ -97,19 +97,19 @@ def selection_agreement(sharpness: float, errors: ArrayLike, other_errors: Array
 def selection_flip_bound_sampled(
     sharpness: float, n_hypotheses: int, m: int, *, drift: float | None = None
 ) -> float:
-    """Probability that two runs with fresh samples of size ``m`` choose differently.
+    """Bound the probability that two runs with fresh samples of size ``m`` choose differently.
 
     Parameters
     ----------
     sharpness : float
-        Scale t of the errors against the Gumbels.
+        Scale t of the errors relative to the Gumbels.
     n_hypotheses : int
         Number of hypotheses N.
     m : int
         Sample size of each run.
     drift : float, optional
-        Largest difference of a true error between the runs, when the candidates themselves
-        differ; None: both runs have the same candidates.
+        Largest difference of a true error between the runs, if the candidates themselves differ;
+        None if both runs have the same candidates.
 
     Returns
     -------
@@ -185,9 +185,9 @@ def smallest_sample_selection(
     Parameters
     ----------
     rho : float
-        Probability that two runs may choose differently, in (0, 1].
+        Largest probability that two runs choose differently, in (0, 1].
     alpha : float
-        Excess error allowed, in (0, 1].
+        Largest excess error, in (0, 1].
     beta : float
         Failure probability of accuracy, in (0, 1].
     n_hypotheses, drift

@@ -12,8 +12,8 @@ from replearn.bounds.theorem import theorem
 def sign_test(first_only: ArrayLike, second_only: ArrayLike) -> Floats:
     """Return the two-sided p-value of each pair of counts, rounded up.
 
-    ``first_only`` blocks vote 1 in the first run only, ``second_only`` in the second only. If both
-    runs vote with the same probabilities, each of them is as likely the one as the other.
+    ``first_only`` blocks vote 1 only in the first run, ``second_only`` only in the second. If both
+    runs vote with the same probabilities, each such block is equally likely to be of either kind.
 
     >>> sign_test([0, 3, 10], [0, 5, 0]).round(4).tolist()
     [1.0, 0.7266, 0.002]

@@ -61,7 +61,7 @@ def label_error_bound(k: int, alpha: float, a: float) -> float:
 
 
 def joint_groups(n_coins: int) -> list[int]:
-    """Sizes of the groups in which so many coins are drawn at once, as equal as can be.
+    """Sizes of the groups in which this many coins are drawn at once, as equal as can be.
 
     >>> joint_groups(20), joint_groups(50)
     ([20], [17, 17, 16])
@@ -85,10 +85,10 @@ def sign_flip_bound(n: int, n_coins: int, a: float) -> float:
 
 @theorem("coins-at-once")
 def joint_sign_flip_bound(n: int, n_coins: int, a: float) -> float:
-    """Probability that two runs differ in any sign: the vector drawn by correlated sampling.
+    """Bound the probability that two runs differ in any sign, drawn by correlated sampling.
 
-    Returns ``2 t / (1 + t)`` with ``t = pi sqrt(2 d / n) / (4 a)``, cut at 1; the sum over groups
-    for more than 20 coins.
+    Returns ``2 t / (1 + t)`` with ``t = pi sqrt(2 d / n) / (4 a)``, at most 1; for more than 20
+    coins the sum over groups.
 
     >>> round(joint_sign_flip_bound(1_000_000, 20, 0.1), 4)
     0.0946

@@ -87,7 +87,7 @@ def threshold_error_tail(sharpness: float, n: int, alpha: float, n_directions: i
 
 
 def threshold_scale(n: int, alpha: float, beta: float, n_directions: int = 1) -> float | None:
-    """Smallest sharpness at which the threshold is within ``alpha`` except with ``beta``, or None.
+    """Return the smallest sharpness that is within ``alpha`` except with ``beta``, or None.
 
     >>> round(threshold_scale(1_000_000, 0.2, 0.1), 1)
     28.2

@@ -70,14 +70,14 @@ def agnostic_tail(m: int, d: int, alpha: float) -> float:
 
 
 def agnostic_sample_size(d: int, alpha: float, beta: float) -> int:
-    """Return the sample size that brings empirical risk minimisation within ``alpha``.
+    """Return the sample size at which empirical risk minimisation is within ``alpha``.
 
     Parameters
     ----------
     d : int
         VC dimension.
     alpha : float
-        Excess error allowed, in (0, 1].
+        Largest excess error, in (0, 1].
     beta : float
         Failure probability, in (0, 1].
 
@@ -142,7 +142,7 @@ def realizable_sample_size(d: int, alpha: float, beta: float) -> int:
     Parameters
     ----------
     d, alpha, beta
-        As for `agnostic_sample_size`; alpha is the error allowed.
+        As for `agnostic_sample_size`; alpha is the largest error.
 
     Returns
     -------

@@ -39,7 +39,7 @@ _SHARES_OF_RHO = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 def jensen_bound(
     law: ThresholdLaw, rho: float, *, max_point_mass: float = 0.0, vote: str = "hard"
 ) -> float:
-    """Mass on which two models differ, except with probability ``rho``; 1 if nothing is known.
+    """Bound the mass on which two models differ, except with probability ``rho``; at most 1.
 
     >>> from replearn.bounds import disagreement_bound, uniform_law
     >>> law = uniform_law(70)

@@ -41,8 +41,8 @@ def smallest_width(
 ) -> float | None:
     """Return the smallest half-width with which a law keeps flips within a budget.
 
-    A narrow law is close to a plain majority. The worst case of the arcsine law does not fall
-    steadily as it widens, so widths are scanned, not bisected.
+    A narrow law is close to a plain majority. The worst case of the arcsine law is not monotone in
+    its width, so widths are scanned, not bisected.
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ def smallest_width(
     vote : {"hard", "soft"}, default="hard"
         Kind of votes.
     runs : int, default=2
-        Number of runs that are to be all equal.
+        Number of runs that must all be equal.
 
     Returns
     -------
     float or None
         A width of four significant digits that passes `runs_bound`, or None if no width does.
-        Not below 1 / T: all narrower laws are the plain majority, too.
+        It is at least 1 / T: all narrower laws are the plain majority as well.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def smallest_blocks(
     law : {"uniform", "arcsine", "optimal"}, default="uniform"
         Kind of law.
     width : float or None, default=1.0
-        Half-width of the law; None allows any width, and is what "optimal" takes.
+        Half-width of the law. None allows any width, and is required for "optimal".
 
     Returns
     -------
@@ -271,7 +271,7 @@ def _best_width(law: str, n_blocks: int, runs: int = 2) -> tuple[float, float]:
 def make_law(
     name: str, n_blocks: int, *, width: float | None = None, rho: float | None = None
 ) -> ThresholdLaw:
-    """Return a law by name: of a given width, or the narrowest one within a flip budget.
+    """Return a law by name, with a given width or the narrowest one within a flip budget.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ def make_law(
     width : float, optional
         Half-width; not for "optimal".
     rho : float, optional
-        Flip budget for hard votes; used when no width is given.
+        Flip budget for hard votes, which is used if no width is given.
 
     Examples
     --------

@@ -115,7 +115,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, default=None
-        Arguments; None: those of the process.
+        Arguments. If None, those of the process.
 
     Returns
     -------

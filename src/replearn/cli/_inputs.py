@@ -326,7 +326,7 @@ def _classes(labels: NDArray[Any]) -> str:
 
 
 def wanted_kinds(options: SampleOptions) -> dict[str, str] | None:
-    """Return the kinds of the columns if they are given; None: they are guessed."""
+    """Return the kinds of the columns if they are given; None if they are to be guessed."""
     if options.columns is None:
         return None
     named = {name: ID for name in (options.id, options.group_by) if name is not None}

@@ -65,7 +65,7 @@ def repeated(text: str, metavar: str, **settings: Any) -> Any:
 
 
 def yes_or_no(text: str) -> Any:
-    """Return the field of a flag that has an opposite, ``--no-...``; None: neither is given."""
+    """Return the field of a flag that has an opposite, ``--no-...``; None if neither is given."""
     return option(text, action=argparse.BooleanOptionalAction)
 
 

@@ -79,11 +79,11 @@ model thousands of times. From the size of the table alone, never from its cells
 
 READ_SHARE = 0.25
 MIN_READ = 20_000
-"""Share of a time budget after which the table should be there; so many rows are read anyway."""
+"""Share of a time budget after which the table should be there; this many rows are read anyway."""
 
 DEARER = 8.0
-"""Making cells of the texts and looking at them takes about so many times as long as cutting lines
-into texts, which cannot be avoided."""
+"""Parsing and examining the cells takes about this many times as long as splitting lines into
+texts, which cannot be avoided."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -316,7 +316,7 @@ def _time_left(options: AuditOptions) -> float | None:
 
 
 def _train_size(options: AuditOptions, sample: Sample) -> int | None:
-    """Rows that each training sees of a large table; None: half of what is not tested."""
+    """Rows that each training uses of a large table; None for half of those not tested."""
     requested = options.size.rows is not None or options.time_budget is not None
     affordable = max(MIN_ROWS, MAX_CELLS // len(sample.columns))
     fits = len(sample.y) <= 2 * affordable + TEST_ROWS

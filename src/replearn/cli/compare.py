@@ -48,7 +48,7 @@ SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 SHARES = ("fail_above", "fail_above_limit", "fail_negative_above", "fail_subgroup_above")
 SIDES = ("above", "below")
 MANY_ROWS = 100_000
-"""From so many on, comparing takes seconds and is announced."""
+"""From this many on, comparing takes seconds and is announced."""
 
 
 @dataclass(frozen=True, kw_only=True)

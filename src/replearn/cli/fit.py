@@ -41,7 +41,7 @@ from replearn.records import pretty_json, write_atomically
 
 NEW_KEY = "replearn key new --out key.txt makes one"
 MANY_MODELS = 500
-"""From so many on, writing them takes seconds and is announced."""
+"""From this many on, writing them takes seconds and is announced."""
 
 
 @dataclass(frozen=True, kw_only=True)

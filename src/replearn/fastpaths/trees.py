@@ -44,7 +44,7 @@ MIN_TREES_TO_ORDER = 12
 
 TREES_TO_ORDER = 128
 TURNS_TO_ORDER = 8
-"""Rows are ordered by the most frequent turns of so many trees."""
+"""Rows are ordered by the most frequent turns of this many trees."""
 
 STOPS = (0.54, 0.62, 0.72, 0.85)
 """Shares of a forest's trees after which rows that are decided are left out."""

@@ -92,7 +92,7 @@ class ChoiceDesign:
         return {**requested, **self.needed.settings}
 
     def conclude(self) -> Conclusion:
-        """Conclude whether so many rows are enough for the targets."""
+        """Conclude whether this many rows are enough for the targets."""
         needed = self.needed
         if needed.n is None:
             reasons: tuple[str, ...] = ("no number of rows is enough",)

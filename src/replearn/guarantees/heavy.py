@@ -44,7 +44,7 @@ def union_bound(first: float, second: float) -> float:
 
 @theorem("heavy-labels")
 def label_errors(n_labels: int, alpha: float, band: float, n_points: int) -> float:
-    """Probability that any of so many clear labels is wrong."""
+    """Probability that any of this many clear labels is wrong."""
     return sign_error_bound(n_labels, n_points, alpha, band, joint=False)
 
 
@@ -59,7 +59,7 @@ def class_label_flip(n_labels: int, n_classes: int, band: float) -> float:
 def class_label_errors(
     n_labels: int, n_classes: int, alpha: float, band: float, n_points: int
 ) -> float:
-    """Probability that any of so many labels errs by more than alpha beyond the best one."""
+    """Probability that any of this many labels errs by more than alpha beyond the best one."""
     # section "more than two classes"
     wrong = selection_error_tail_sampled(1.0 / band, n_classes, alpha, n_labels)
     return min(1.0, n_points * wrong)

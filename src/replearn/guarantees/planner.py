@@ -85,7 +85,7 @@ class Promise:
 
     # -- laws ------------------------------------------------------------------------------------
     def sharpness_for(self, n_blocks: int) -> float | None:
-        """Return the largest sharpness that meets the target with so many blocks, rounded down.
+        """Return the largest sharpness that meets the target with this many blocks, rounded down.
 
         The least when none does, or when there is no target. None for two classes.
         """
@@ -119,7 +119,7 @@ class Promise:
         return request.vote == "hard" or request.law != "arcsine" or request.width is not None
 
     def law_for(self, n_blocks: int) -> ThresholdLaw | None:
-        """Return the law to use with so many blocks: the narrowest that meets the target.
+        """Return the law to use with this many blocks: the narrowest that meets the target.
 
         When none does, or when there is no target, the one with the smallest bound.
         """
@@ -253,7 +253,7 @@ class Promise:
         return smallest_blocks(target, law=law, width=width, vote=request.vote, runs=request.runs)
 
     def some_law_meets(self, n_blocks: int) -> bool:
-        """Whether so many blocks can meet the target."""
+        """Whether this many blocks can meet the target."""
         if self.request.binary and self.request.width is None and not self._simple:
             return self.meets(n_blocks, self._best(n_blocks))
         return self.meets(n_blocks, self.law_for(n_blocks))

@@ -19,7 +19,7 @@ MIN_ROWS = 200
 
 RARE = 0.01
 MAX_LEVELS = 15
-"""Values that are rarer are not listed, nor are more than so many."""
+"""Values that are rarer are not listed, nor are more than this many."""
 
 ROUNDED_ROWS = 1024
 """Rows whose decimals are counted."""

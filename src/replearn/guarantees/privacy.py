@@ -46,7 +46,7 @@ class PrivateDesign(NamedTuple):
 def private_design(
     epsilon: float, delta: float, rest: float, beta: float, n_hypotheses: int
 ) -> PrivateDesign:
-    """Return the design with the fewest private rows for a choice among so many candidates.
+    """Return the design with the fewest private rows for a choice among this many candidates.
 
     ``rest`` and ``beta`` are what the public pool leaves of the accuracy.
 

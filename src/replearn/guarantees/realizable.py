@@ -1,4 +1,4 @@
-"""A realizable estimator that abstains alike: the best training error against a shared limit."""
+"""A realizable estimator that abstains replicably: the best training error and a shared limit."""
 
 import math
 

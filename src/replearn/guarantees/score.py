@@ -20,12 +20,12 @@ MIN_BLOCKS = 3
 
 DEFAULT_BLOCKS = (24, 12, 8, 6, 4)
 DEFAULT_ROWS = 80
-"""Blocks by default, the first number with so many rows in each; all divide 24."""
+"""Blocks by default, the first number with this many rows in each; all divide 24."""
 
 LOOSE_RHO = 0.2
 LOOSE_BLOCKS = 8
 LOOSE_ROWS = 1250
-"""From this rho on thresholds are cheap, and blocks are larger: 8, if each has so many rows."""
+"""From this rho on thresholds are cheap, and blocks are larger: 8, if each has this many rows."""
 
 _ESTIMATED = (
     "the standard error of the scores was estimated from the data, and nothing bounds how far a "
@@ -74,7 +74,7 @@ def _derive(
 
 
 def default_blocks(n: int, rho: float = 0.1, rows_of_block: int = DEFAULT_ROWS) -> int:
-    """Return the number of blocks for so many rows: 24 of at least 80 rows, or fewer.
+    """Return the number of blocks for this many rows: 24 of at least 80 rows, or fewer.
 
     Settled on three files (see the theory page). What thresholds cost falls with rho squared, what
     blocks cost does not depend on rho: from rho = 0.2 and 10,000 rows on there are 8 blocks. A base

@@ -20,7 +20,7 @@ _LARGEST_LOG = 700.0
 def selection_budget(
     alpha: float, beta: float, n_shared: int, d: int | None
 ) -> tuple[float | None, float]:
-    """Return what the cover leaves of alpha and beta for the choice; None: nothing of alpha.
+    """Return what the cover leaves of alpha and beta for the choice; None if no alpha is left.
 
     >>> selection_budget(0.1, 0.05, 0, None)
     (0.1, 0.05)

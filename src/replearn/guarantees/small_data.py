@@ -39,7 +39,7 @@ def needed_for_events(plan: Plan, share: float) -> Plan | None:
 
 
 def about_rare_classes(plan: Plan, share: float = SHOWN_SHARE) -> str | None:
-    """Say what blocks know of a class with this share, and which n it takes; None: enough.
+    """Say what blocks know of a class with this share, and which n it takes; None if they know enough.
 
     >>> from replearn.guarantees import plan
     >>> print(about_rare_classes(plan(n=833, rho=0.1)))

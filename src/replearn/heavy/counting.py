@@ -38,7 +38,7 @@ def count_points(X: Any, *, at_least: int = 1, decimals: int | None = None) -> C
     at_least : int, default=1
         Leave out points with fewer occurrences.
     decimals : int, optional
-        Round numbers first.
+        Number of decimals to which numbers are rounded first.
 
     Returns
     -------

@@ -28,7 +28,7 @@ class HeavyHitters:
     Parameters
     ----------
     values : container of rows
-        One row for each member, in the sample's own kind of container.
+        One row for each member, in a container of the same kind as the sample.
     points : Points
         The same in canonical encoding.
     counts : ndarray of int
@@ -36,12 +36,12 @@ class HeavyHitters:
     thresholds : ndarray of float
         Shared number u of each member.
     core : ndarray of bool
-        Members of the set that is the same in both runs as a whole (S_gamma); all False for the
-        pointwise notion, all True for the replicable one.
+        Members of the set that is identical in both runs (S_gamma); all False for the pointwise
+        notion, all True for the replicable one.
     n : int
         Rows of the sample.
     law : MembershipLaw or SetLaw
-        Law of the thresholds outside the core; replicable notion: of the one threshold.
+        Law of the thresholds outside the core or, for the replicable notion, of the one threshold.
     gamma_prime : float or None
         Level of the core (approximate notion).
     certificate : Certificate
@@ -68,7 +68,7 @@ class HeavyHitters:
 
     @property
     def core_law(self) -> SetLaw | None:
-        """Law of the one threshold of the core, where there is a core."""
+        """Law of the one threshold of the core, if there is a core."""
         return None if self.gamma_prime is None else SetLaw.standard(self.gamma_prime)
 
     @property
@@ -119,19 +119,19 @@ def find_heavy_hitters(
         The same in both runs.
     notion : {"pointwise", "replicable", "approximate"}, default="pointwise"
         What two runs agree on: the membership of each fixed point (about 1/nu rows); the whole
-        set, by one threshold for all points (about 1/nu^3 rows); or a core of very heavy points
-        as a whole, and the rest up to mass gamma.
+        set, with one threshold for all points (about 1/nu^3 rows); or a core of very heavy points
+        as a whole, and the rest up to a mass gamma.
     rho : float, default=None
-        Requested probability of disagreement; None: only stated.
+        Requested probability of disagreement. If None, it is only stated.
     beta : float, default=0.05
         Failure probability of completeness and soundness.
     gamma : float, default=0.1
         Mass on which the sets may differ (approximate notion only).
     law : {"standard", "paper"} or MembershipLaw, default="standard"
-        Law of the thresholds of single points: even in the square root of the frequency on
-        [nu/16, nu], or the paper's, even on [nu/2, 2 nu].
+        Law of the thresholds of single points: uniform in the square root of the frequency on
+        [nu/16, nu], or that of the paper, uniform on [nu/2, 2 nu].
     decimals : int, default=None
-        Round numbers before points are compared.
+        Number of decimals to which numbers are rounded before points are compared.
 
     Examples
     --------

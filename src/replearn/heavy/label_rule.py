@@ -50,7 +50,7 @@ class _Labelled:
 
 
 class TwoLabels(_Labelled):
-    """Label 1 iff a threshold is below the law's value of the share of ones."""
+    """Predict label 1 if the threshold is below the law's value at the share of ones."""
 
     @property
     def law_values(self) -> Floats:
@@ -113,7 +113,7 @@ class ManyLabels(_Labelled):
         low, high = binomial_limits(self.tallies, k, delta / n_classes)
         every = np.arange(len(self.label_codes))
         mine = self.noise[every, self.label_codes][:, np.newaxis]
-        # Label c wins iff its share exceeds that of the prediction by so much.
+        # Label c wins iff its share exceeds that of the prediction by this much.
         needed = self.band * (mine - self.noise)
         drift = high - low[every, self.label_codes][:, np.newaxis]
         # theorem: fresh-sample-point (section "heavy points")

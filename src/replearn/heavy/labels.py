@@ -43,7 +43,7 @@ class HeavyLabels:
     n_labels : ndarray of int
         How many labels were used, k.
     thresholds : ndarray of float
-        Shared number u of each member; of more than two classes: the Gumbel of each member and
+        Shared number u of each member; with more than two classes, the Gumbel of each member and
         class.
     classes : ndarray
         The labels.
@@ -81,30 +81,32 @@ def label_heavy_hitters(  # noqa: PLR0913
     points : container of rows
         The sample that `find_heavy_hitters` was given.
     labels : array-like
-        Its labels. More than two different ones are allowed for members that were found
+        Its labels. More than two different ones are supported for members that were found
         pointwise; the theorems about the whole vector of labels (replicable and approximate
-        notion) are for two, and have no proof here for more.
+        notion) are proved here for two labels only.
     heavy : HeavyHitters
-        The members. With a core (approximate notion) the labels of the core are the same in both
-        runs as a whole, those of the rest up to mass ``gamma``.
+        The members. With a core (approximate notion) all labels of the core are the same in both
+        runs, and those of the other members up to a mass ``gamma``.
     key : SharedKey, str, bytes or int
         The same in both runs.
     alpha : float, default=0.1
-        A member whose mean label (on the scale -1, +1) is closer to 0 may get either label. Of
-        more than two classes: a label may be less likely than the best one by less than alpha.
+        A member whose mean label (on the scale from -1 to 1) is closer to 0 than this may get
+        either label. With more than two classes, the probability of a label may be smaller than
+        that of the best one by less than alpha.
     rho : float, default=0.1
         Probability that two runs label a point differently; with a core, see the certificate.
     beta : float, default=None
-        Requested probability of any wrong label; None: only stated.
+        Requested probability of any wrong label. If None, it is only stated.
     label_noise : bool, default=True
-        False: every point has one label only; then 1 replaces ``alpha``.
+        Whether one point may have different labels. If False, 1 replaces ``alpha``.
     gamma : float, default=0.1
         Mass on which labels may differ, with a core.
     n_labels : int, default=None
-        How many labels of each member are used, k; None: as many as every member surely has.
+        Number of labels of each member that are used, k. If None, as many as every member is sure
+        to have.
     classes : array-like, default=None
-        The labels; None: those that occur. Two labs should name them: a class that only one
-        of them has seen changes the promise.
+        The labels. If None, those that occur. Two labs should name them: a class that only one of
+        them has seen changes the promise.
     decimals : int, default=None
         As in `find_heavy_hitters`.
 
@@ -185,7 +187,7 @@ def _label_budget(n: int, core: SetLaw, rho: float, gamma: float) -> float:
 
 def _design(n: int, low: float, rho: float, n_labels: int | None, *, together: bool) -> _Design:
     surely = max(1, labels_guaranteed(n, low))
-    # Every member surely has so many labels.
+    # Every member surely has this many labels.
     k = surely if n_labels is None else check_count("n_labels", n_labels, most=surely)
     most = math.floor((1.0 + 1e-12) / low)
     width = sign_width(k, most if together else 1, rho, joint=False) or 1.0

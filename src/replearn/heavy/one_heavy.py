@@ -59,13 +59,13 @@ def find_one_heavy_hitter(
     key : SharedKey, str, bytes or int
         The same in both runs.
     rho : float, default=None
-        Requested probability of different points in two runs; None: only stated.
+        Requested probability of different points in two runs. If None, it is only stated.
     beta : float, default=0.05
         Failure probability of the statement about the mass of the result.
     kappa : float, default=None
-        Power of the counts in the weights, at least 2; None: 2 + ln(1/nu).
+        Power of the counts in the weights, at least 2. If None, 2 + ln(1/nu).
     decimals : int, default=None
-        Round numbers before points are compared.
+        Number of decimals to which numbers are rounded before points are compared.
 
     Examples
     --------

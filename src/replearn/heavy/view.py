@@ -118,7 +118,7 @@ class HeavyView:
         return needed
 
     def limits(self, votes: tuple[Floats, Floats], delta: float) -> tuple[Floats, Floats]:
-        """Limits of the flip probability: membership plus label, or membership plus votes.
+        """Return limits of the flip probability: membership plus label, or membership plus votes.
 
         Union bounds that fail with probability ``delta`` for each point, from the limits for the
         votes alone at ``delta / 2``; the lower limit is 0.

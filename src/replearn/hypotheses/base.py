@@ -61,10 +61,10 @@ class Dichotomies(Cover):
 class HypothesisClass(ABC):
     """A class of functions from rows to {0, 1}.
 
-    Subclasses are frozen values. They bring `n_features`, `vc_dimension`, `shattered_set`, the
+    Subclasses are frozen values. They define `n_features`, `vc_dimension`, `shattered_set`, the
     canonical enumeration `_rules` and the solver `_best`; everything else follows.
 
-    One rule for all ties: among hypotheses of equal error, `erm` returns the one that comes
+    Ties are broken in one way: among hypotheses of equal error, `erm` returns the one that comes
     first in the canonical order of `dichotomies`. That order depends on the set of points, not
     on the order of their rows.
     """
@@ -111,7 +111,7 @@ class HypothesisClass(ABC):
         pool : array of shape (n, n_features)
             Unlabelled rows; duplicates count once.
         max_cells : int
-            A block holds about this many labels at most, so that memory stays bounded.
+            Largest number of labels of a block, approximately, so that memory is bounded.
 
         Examples
         --------
@@ -136,7 +136,7 @@ class HypothesisClass(ABC):
         pool : array of shape (n, n_features)
             Unlabelled rows that the runs share.
         max_candidates : int
-            A longer list is refused with a ValueError.
+            Largest number of candidates; a longer list raises a ValueError.
 
         Examples
         --------
@@ -162,9 +162,9 @@ class HypothesisClass(ABC):
         return Cover(type(parts[0]).join(parts), as_identity(np.concatenate(words)))
 
     def erm(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
-        """Return a hypothesis of least weighted error; exact, ties by canonical order.
+        """Return a hypothesis of smallest weighted error; exact, with ties by canonical order.
 
-        Rows of weight zero are as if absent. Weights are used as exact integers, so the result
+        Rows of weight zero are ignored. Weights are used as exact integers, so the result
         does not depend on the order of the rows.
 
         Examples

@@ -87,7 +87,7 @@ class Boxes(BoxFamily):
     Notes
     -----
     `erm` is exact: O(n^2 log n) in the plane (some seconds for 2000 rows), and O(n^(2d - 2) log n)
-    in the worst case for d features, less where a branch cannot win. `consistent` is O(n d log n)
+    in the worst case for d features, less if branches can be cut off. `consistent` is O(n d log n)
     in any dimension.
 
     Examples

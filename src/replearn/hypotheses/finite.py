@@ -17,10 +17,10 @@ from replearn.hypotheses.rules import BLOCK_CELLS, ListedRules
 class FiniteClass(HypothesisClass):
     """A list of predictors of 0 and 1, whose order does not matter.
 
-    The canonical order is by the labels on the pool; of hypotheses with equal labels the one
-    with the alphabetically first description represents them (foreign predictors, which have
-    none: the first of the list). So neither `dichotomies` nor a tie in `erm` depends on indices
-    in the list.
+    The canonical order is by the labels on the pool. Hypotheses with equal labels are represented
+    by the one with the alphabetically first description (or, for other predictors, which have no
+    description, by the first of the list). So neither `dichotomies` nor a tie in `erm` depends on
+    indices in the list.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from replearn.hypotheses.base import HypothesisClass
 from replearn.hypotheses.hypothesis import Constant, Halfspace, Hypothesis
 from replearn.hypotheses.rules import BLOCK_CELLS, HalfspaceRules
 
-# The realizable estimator looks at so many points at first, and adds so many that are still wrong.
+# The realizable estimator starts with this many points, and adds this many that are still wrong.
 _FIRST_POINTS = 32
 _MORE_POINTS = 8
 
@@ -33,8 +33,8 @@ class Halfspaces(HypothesisClass):
     Notes
     -----
     `erm` is exact, an angular sweep around each point: O(n^2 log n), seconds for 2000 points.
-    `consistent` needs few of the points, so that 10^5 are no trouble. Points that are neither
-    exactly collinear nor separable in double precision are refused with advice to round them.
+    `consistent` needs few of the points, so that 10^5 points are feasible. Points that are neither
+    exactly collinear nor separable in double precision raise an error that advises to round them.
 
     Examples
     --------

@@ -30,11 +30,11 @@ class Hypothesis(ABC):
 
     @abstractmethod
     def rule(self, feature_names: Sequence[str] | None = None) -> str:
-        """Return the condition under which a row is labelled 1, for a person to read."""
+        """Return the condition under which a row is labelled 1, as text."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON data; `hypothesis_from_dict` is the way back."""
+        """Return plain JSON data, which `hypothesis_from_dict` reads."""
 
     def __str__(self) -> str:
         return self.rule()
@@ -80,10 +80,11 @@ class Constant(Hypothesis):
 
 @dataclass(frozen=True)
 class Box(Hypothesis):
-    """1 inside an axis-parallel box: lower < x <= upper on each constrained feature.
+    """The rule that is 1 inside an axis-parallel box: lower < x <= upper for each listed feature.
 
-    Thresholds, stumps, intervals and conjunctions are boxes too. Use `make_box`, which returns
-    a `Constant` where the conditions exclude everything or nothing: one function, one value.
+    Thresholds, stumps, intervals and conjunctions are boxes, too. Use `make_box`, which returns a
+    `Constant` if the conditions exclude everything or nothing, so that equal functions are equal
+    values.
 
     Parameters
     ----------
@@ -127,7 +128,7 @@ class Box(Hypothesis):
 
 @dataclass(frozen=True)
 class Halfspace(Hypothesis):
-    """1 where weights . x > offset, in the plane. Use `make_halfspace`.
+    """The rule that is 1 if weights . x > offset, in the plane. Use `make_halfspace`.
 
     Examples
     --------
@@ -162,7 +163,7 @@ class Halfspace(Hypothesis):
 
 
 def make_box(bounds: Iterable[tuple[int, float, float]]) -> Hypothesis:
-    """Return the hypothesis "lower < x[feature] <= upper for all bounds" in its one form.
+    """Return the hypothesis "lower < x[feature] <= upper for all bounds" in canonical form.
 
     Examples
     --------

@@ -19,7 +19,7 @@ _SUM_CELLS = 2**18
 
 
 class Rules(ABC):
-    """A sequence of hypotheses over the same features: a dataclass of arrays, a line for each.
+    """A sequence of hypotheses over the same features: arrays with one line for each.
 
     `rules[i]` is a single frozen hypothesis; `rules.errors(X, y)` scores all of them without
     ever holding a matrix of all predictions.

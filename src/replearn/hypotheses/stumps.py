@@ -22,8 +22,9 @@ Direction = Literal[">", "<=", "both"]
 class Stumps(HypothesisClass):
     """All rules "feature > cut" and "feature <= cut", and the two constants.
 
-    The canonical order: never, always, then feature by feature the cuts of "> cut" upwards and
-    the cuts of "<= cut" upwards. Dichotomies that several features give belong to the first.
+    The canonical order is: never, always, then for each feature the cuts of "> cut" in ascending
+    order and the cuts of "<= cut" in ascending order. A dichotomy that several features give
+    belongs to the first of them.
 
     Parameters
     ----------

@@ -316,7 +316,7 @@ def check_unseen_rows(X: Any, blocks: Sequence[NDArray[np.intp]], models: Sequen
 
 
 def shared_thresholds(key: SharedKey, count: int) -> NDArray[np.int64]:
-    """Return so many thresholds of 30 random bits each."""
+    """Return this many thresholds of 30 random bits each."""
     uniforms = key.child("thresholds").uniforms(np.arange(count))
     return np.floor(uniforms * 2**THRESHOLD_BITS).astype(np.int64)
 

@@ -16,7 +16,7 @@ CONFIDENCE = 0.95
 
 
 class Budget(NamedTuple):
-    """What may change between two models, as shares of the rows; None: anything.
+    """What may change between two models, as shares of the rows; None if anything may.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ class Chain:
         return Chain(self.start, self.recent[-MAX_RETRAININGS:])
 
     def dropped_weight(self) -> float:
-        """Return the weight of dropped retrainings in the score: at most so much may it move."""
+        """Return the weight of dropped retrainings in the score: at most this much may it move."""
         weight = 1.0
         total = 0.0
         for position, retraining in enumerate(reversed(self.recent)):

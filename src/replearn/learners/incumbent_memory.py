@@ -129,7 +129,7 @@ def choose_setting(  # noqa: PLR0913
 
     The first setting is given up where a lower confidence limit of its loss exceeds ``max_loss``.
     Then something has changed, and the others must not lose more than ``max_loss`` at all; at the
-    next retraining the first one neither. A loss that so many rows cannot show is possible; its
+    next retraining the first one neither. A loss that this many rows cannot show is possible; its
     upper limit bounds it.
 
     Parameters
@@ -145,16 +145,17 @@ def choose_setting(  # noqa: PLR0913
     max_loss : float
         Loss that is accepted.
     metric : callable, default=None
-        ``metric(y_true, y_pred, sample_weight=...)`` on codes, larger is better; None: accuracy,
-        weighed by ``costs``.
+        ``metric(y_true, y_pred, sample_weight=...)`` on codes, of which larger values are better.
+        If None, accuracy, weighted by ``costs``.
     weights : ndarray, default=None
         One weight per row.
     costs : ndarray of shape (n_classes,), default=None
-        What an error costs at a row of each class (`error_costs`); None: 1.
+        Cost of an error at a row of each class (`error_costs`). If None, 1.
     scale : ndarray or float, default=1.0
         What one unit of the band is.
     groups : ndarray of int, default=None
-        Rows with one code belong together: a limit counts them as one. None: each by itself.
+        Rows with the same code belong together: a limit counts them as one. If None, each row is
+        its own group.
     cautious : bool, default=False
         Whether the last retraining has given up the first setting, or the incumbent is wrong more
         often than it was.
@@ -197,7 +198,7 @@ def choose_setting(  # noqa: PLR0913
 
 
 def shows_loss(found: Evidence, max_loss: float, n_different: int) -> bool:
-    """Tell whether a loss is shown, by counting it on so many rows or groups or by expectation."""
+    """Return whether a loss is shown, by counting it on rows or groups, or by expectation."""
     is_few = n_different < MIN_DIFFERENT_ROWS
     confidence = CONFIDENCE_OF_FEW_ROWS if is_few else CONFIDENCE_TO_FORGET
     limits = [found.counted.limit(confidence)]
@@ -327,7 +328,7 @@ def settings_to_try(band: float, threshold: float) -> tuple[Setting, ...]:
 
 # -- expected losses -------------------------------------------------------------------------------
 REACH = 3.0
-"""Rows whose remembered or new score is within so many bands of the threshold are near it."""
+"""Rows whose remembered or new score is within this many bands of the threshold are near it."""
 
 MIN_ROWS = 100
 """With fewer rows near the threshold, or on which rules differ, all rows are used."""

@@ -244,7 +244,7 @@ def was_alarmed(history: Sequence[dict[str, Any]]) -> bool:
 
 
 def since_drift(history: Sequence[dict[str, Any]]) -> int | None:
-    """Return how many retrainings ago new rows of a window did not fit; None: never.
+    """Return how many retrainings ago new rows of a window did not fit; None if they always did.
 
     >>> since_drift([{"alarm": DRIFTED}, {"alarm": None}]), since_drift([{}])
     (2, None)

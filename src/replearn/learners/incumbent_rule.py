@@ -99,7 +99,7 @@ def replay(
     settings : sequence of Setting
         Memory, band and threshold of each.
     scales : sequence, default=None
-        What one unit of the band is at each retraining; None: 1.
+        Size of one unit of the band at each retraining. If None, 1.
     """
     score = start
     prediction = start_codes

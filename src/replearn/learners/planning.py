@@ -90,7 +90,7 @@ def _with_stage(request: PlanRequest, heavy: str) -> PlanRequest:
 
 
 def requested_classes(estimator: Any) -> Any:
-    """Return the classes that the parameters or the plan list; None: those of the sample."""
+    """Return the classes that the parameters or the plan list; None for those of the sample."""
     if estimator.plan is None:
         return estimator.classes
     _check_task(estimator, estimator.plan)
@@ -172,7 +172,7 @@ def _check_partitions(plan: Plan) -> Plan:
 
 
 def usual_plan(estimator: Any, n: int, n_classes: int, n_columns: int | None = None) -> Plan:
-    """Return the plan that an estimator makes for itself on so many rows."""
+    """Return the plan that an estimator makes for itself on this many rows."""
     request = replace(plan_request(estimator), n=n, n_classes=n_classes, n_columns=n_columns)
     return _plan_for_base(estimator, request)
 

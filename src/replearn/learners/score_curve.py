@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 REACH = 5.64
-"""Rows within so many standard errors of the threshold are pooled: the reach of rho = 0.1."""
+"""Rows within this many standard errors of the threshold are pooled: the reach of rho = 0.1."""
 
 MIN_PRODUCT = 1e-3
 """s (1 - s) below which the curve is flat: scores next to 0 or 1 are never in question."""

@@ -110,7 +110,7 @@ def spread(scores: Floats, n_partitions: int) -> Floats:
 
 
 def crossing(distance: Floats, n_blocks: int) -> Floats:
-    """Probability that a fresh mean of so many blocks is beyond a distance in standard errors.
+    """Probability that a fresh mean of this many blocks is beyond a distance in standard errors.
 
     >>> crossing(np.array([0.0, 3.0]), 4).round(3).tolist(), crossing(np.array([3.0]), 24).round(3)
     ([0.5, 0.029], array([0.003]))

@@ -1,4 +1,4 @@
-"""Replicable model selection: a drop-in for GridSearchCV that chooses alike on a fresh sample."""
+"""Replicable model selection: like GridSearchCV, with the same choice on a fresh sample."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class FollowsPlan(FittedState, HoldsKey):
         return {name: float(params[name]) for name in names if name in params}
 
     def _planned_rows(self, X: Any, codes: NDArray[Any]) -> tuple[Any, NDArray[Any], Any]:
-        """Return the rows to fit on with their labels, and their indices; None: all of them.
+        """Return the rows to fit on with their labels, and their indices; None for all of them.
 
         The order is the sample's own: two labs keep independent rows, as every proof assumes.
         """

@@ -240,7 +240,7 @@ def _auc(scores: Floats, codes: NDArray[np.intp], n_classes: int) -> float | Non
 
 # -- the price: one fit of the base estimator ------------------------------------------------------
 HELD_OUT = 5
-"""One row in so many is held out from the single fit, `N_ROWS` at most."""
+"""One row in this many is held out from the single fit, `N_ROWS` at most."""
 
 
 def n_rows_tried(n_rows: int, *, check_price: bool) -> int:

@@ -40,28 +40,28 @@ def fit_files(
 ) -> PointwiseReplicableClassifier:
     """Fit an estimator on files that may be larger than memory.
 
-    Same key, same rows: the models, their predictions and the plan are those of ``fit`` in
-    memory, bit for bit, whatever the engine and the order of the files.
+    With the same key and the same rows, the models, their predictions and the plan are those of
+    ``fit`` in memory, bit for bit, whatever the engine and the order of the files.
 
     Parameters
     ----------
     estimator : PointwiseReplicableClassifier
-        This object is fitted; ``n_jobs`` and ``verbose`` are its own.
+        The estimator to fit; ``n_jobs`` and ``verbose`` are parameters of it.
     source : path, address, list of them, pyarrow dataset, polars or Dask frame
-        The rows. Paths may hold ``*`` or name a folder; files end in .parquet, .pq, .arrow,
+        The rows. Paths may contain ``*`` or name a folder; files end in .parquet, .pq, .arrow,
         .feather, .ipc, .csv or .tsv. Text files and lazy frames are written to ``folder`` first.
     target : str
         The column of labels.
     folder : path or address, default=None
         Where the work is kept, and where a fit that was interrupted continues. It needs as much
-        space as the rows take in memory, and can be removed afterwards. None: a temporary one. On a
-        cluster: storage that all workers see, as ``s3://bucket/work``.
+        space as the rows take in memory, and can be removed afterwards. If None, a temporary
+        folder. On a cluster, storage that all workers can access, such as ``s3://bucket/work``.
     features : sequence of str, default=None
-        The columns to learn from, in this order; None: all others.
+        The columns to learn from, in this order. If None, all columns but the target.
     container : {"polars", "pandas", "numpy"}, default="polars"
-        What the base estimator sees, as if the whole file had been read into it.
+        The kind of table that is passed to the base estimator, as if the whole file had been read.
     client : dask.distributed.Client or str, default=None
-        A Dask cluster, or the address of its scheduler. None: this machine.
+        A Dask cluster, or the address of its scheduler. If None, this machine.
     trusted_types : sequence of str, default=()
         Types outside scikit-learn that models may consist of, as for `replearn.load`: finished
         blocks are kept in files.
@@ -73,8 +73,8 @@ def fit_files(
 
     Notes
     -----
-    Of the marks that a transformer in front leaves, a RobustScaler's is not looked for, as it needs
-    exact quartiles (see `replearn.outofcore.moments`). Groups are not supported.
+    Features from a fitted RobustScaler are not detected, since that requires exact quartiles (see
+    `replearn.outofcore.moments`). Groups are not supported.
 
     Examples
     --------

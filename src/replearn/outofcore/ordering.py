@@ -71,7 +71,7 @@ def bucket_bits(n: int) -> int:
 
 
 def kept_indices(table: Table, order: Order, piece: int) -> NDArray[np.intp] | None:
-    """Return which rows of a piece are left after the order before this one; None: all."""
+    """Return which rows of a piece are left after the order before this one; None for all."""
     if order.after is None or order.after.limit is None:
         return None
     ranks = ranks_of_piece(table.folder, order.after, piece, table.n_pieces)

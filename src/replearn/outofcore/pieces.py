@@ -14,7 +14,7 @@ from replearn.outofcore.folders import open_storage
 from replearn.records import check_choice
 
 PIECE_BYTES = 1 << 26
-"""A piece holds about so many bytes of cells; it is copied two or three times while it is cut."""
+"""A piece holds about this many bytes of cells; it is copied two or three times while it is cut."""
 
 CONTAINERS = ("polars", "pandas", "numpy")
 PARQUET = "parquet"

@@ -38,14 +38,14 @@ def predict_files(
     source : path, address, list of them, pyarrow dataset, polars or Dask frame
         The rows, as for `fit_files`. Columns that the model does not know are left out.
     output : path
-        A new .parquet or .csv file, one row for each row of the source, in its order. It is whole
-        or not there.
+        A new .parquet or .csv file with one row for each row of the source, in the same order. If
+        prediction fails, no file is written.
     methods : sequence of {"predict", "predict_proba", "flip_probability"}, default=("predict",)
         What is written: the columns ``prediction``, ``proba_<class>`` and ``flip_probability``.
     keep : sequence of str, default=()
-        Columns of the source that are copied beside the predictions: an id.
+        Columns of the source that are copied to the output, such as an id.
     container : {"polars", "pandas", "numpy"}, default="polars"
-        What the model sees.
+        The kind of table that is passed to the model.
     verbose : int, default=0
         Progress, as for estimators.
 

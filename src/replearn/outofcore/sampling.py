@@ -29,7 +29,7 @@ def sample_files(
     folder: Any = None,
     container: str = "polars",
 ) -> Any:
-    """Draw rows without replacement; memory holds one piece of the file and what is drawn.
+    """Draw rows without replacement, with one piece of the file in memory at a time.
 
     An audit of a sample can be repeated: the same key draws the same rows of the same table.
 
@@ -38,13 +38,13 @@ def sample_files(
     source : path, address, list of them, pyarrow dataset, polars or Dask frame
         The rows, as for `fit_files`.
     n : int
-        How many rows; all if there are fewer.
+        Number of rows; all rows if there are fewer.
     key : SharedKey, str, bytes or int, default=0
         Another key draws other rows.
     columns : sequence of str, default=None
-        Which columns; None: all. They are what rows are drawn by.
+        The columns, whose values decide which rows are drawn. If None, all columns.
     folder : path, default=None
-        Where rows are written that cannot be read in pieces (text files, lazy frames).
+        Folder for rows that cannot be read in pieces (text files, lazy frames).
     container : {"polars", "pandas", "numpy"}, default="polars"
         What is returned.
 

@@ -16,7 +16,7 @@ from replearn.randomness import Points, SharedKey, as_points
 from replearn.records import check_fraction
 from replearn.tables import n_rows, row_chunks, slice_rows
 
-# Rows that all candidates predict at a time; a matrix is read in blocks of so many cells.
+# Rows that all candidates predict at a time; a matrix is read in blocks of this many cells.
 CHUNK_ROWS = 1 << 14
 _CELLS = 1 << 22
 _WORD_BITS = np.uint64(12)
@@ -196,7 +196,7 @@ def row_bytes(points: Points) -> list[bytes]:
 
 
 def names_digest(names: Any, count: int) -> str:
-    """Digest of the set of names, whatever their order; long lists by 64-bit hashes.
+    """Return a digest of the set of names, whatever their order; of long lists by 64-bit hashes.
 
     Examples
     --------
@@ -213,9 +213,9 @@ def names_digest(names: Any, count: int) -> str:
 
 
 def sample_key(key: SharedKey, X: Any, y: NDArray[Any]) -> SharedKey:
-    """Return a key of this sample alone, whatever the order of its rows.
+    """Return a key that depends on this sample, but not on the order of its rows.
 
-    Two samples are cut independently of each other, even where they have rows in common; equal
+    Two samples are cut independently of each other, even if they have rows in common; equal
     samples are cut in the same way.
 
     Examples
@@ -231,7 +231,7 @@ def sample_key(key: SharedKey, X: Any, y: NDArray[Any]) -> SharedKey:
 
 
 def sample_order(key: SharedKey, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the rows in a random order that is this sample's own.
+    """Return the rows in a random order that depends on the sample.
 
     Examples
     --------

@@ -70,7 +70,7 @@ def heads_of(flips: Any) -> NDArray[np.bool_]:
 
 
 def coin_names(names: Any, n_coins: int) -> list[Any]:
-    """Return the names of the coins, which key their random numbers; None: 0, 1, 2, ..."""
+    """Return the names of the coins, which key their random numbers: 0, 1, 2, ... for None."""
     labels = list(range(n_coins)) if names is None else list(names)
     if len(labels) != n_coins:
         raise ValueError(f"names has {len(labels)} entries for {n_coins} coins.")
@@ -94,21 +94,21 @@ def decide_coins(
     flips : array-like of shape (n, n_coins)
         Outcomes, -1 and +1 or 0 and 1.
     p0, q0 : float
-        Ends of the gap on the scale from -1 to 1; between them either call is right.
+        Ends of the gap on the scale from -1 to 1; between them either decision is right.
     key : SharedKey, str, bytes or int
         The same in both runs.
     rho : float, default=0.1
-        Probability that two runs call a coin differently. The threshold is as concentrated as
-        this allows.
+        Probability that two runs decide differently about a coin. The threshold is as concentrated
+        as this allows.
     beta : float, default=None
-        Requested probability of a wrong call; None: only stated.
+        Requested probability of a wrong decision. If None, it is only stated.
     names : sequence, default=None
-        What the coins are: keys their thresholds. None: 0, 1, 2, ...
+        Names of the coins, which key their thresholds. If None, 0, 1, 2, ...
 
     Returns
     -------
     CoinDecision
-        With ``certificate.certified`` False where the throws are too few; see `smallest_throws`.
+        ``certificate.certified`` is False if there are too few throws; see `smallest_throws`.
 
     Examples
     --------
@@ -151,11 +151,11 @@ def decide_coin(
     flips : array-like of shape (n,)
         Outcomes, -1 and +1 or 0 and 1.
     p0, q0 : float, default=-1, 1
-        Ends of the gap; the default is for a coin that shows one side only.
+        Ends of the gap. The default is for a coin that always shows the same side.
     key, rho, beta
         As for `decide_coins`.
     name : object, default="coin"
-        What the coin is: keys its threshold.
+        Name of the coin, which keys its threshold.
 
     Returns
     -------

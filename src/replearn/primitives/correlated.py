@@ -35,7 +35,7 @@ class CorrelatedDraw:
     score : float
         Its log weight plus its Gumbel.
     margin : float
-        How far the next best was behind.
+        Distance to the second best candidate.
     certificate : Certificate
         What is promised.
     """
@@ -59,13 +59,14 @@ def sample_correlated(
     Parameters
     ----------
     candidates : container of rows, or Points
-        What is drawn from; all different. The Gumbels are keyed by the candidates' values.
+        The candidates, all different. The Gumbels are keyed by their values.
     log_weights : array-like of float
         Logarithms of the weights, not normalised; ``-inf`` for weight 0.
     key : SharedKey, str, bytes or int
         The same in both runs.
     deviation : float, default=None
-        How much a log weight may move between the runs; the certificate then states a number.
+        By how much a log weight may differ between the runs. If given, the certificate states a
+        number.
 
     Examples
     --------
@@ -95,7 +96,7 @@ def sample_correlated_stream(
     Parameters
     ----------
     chunks : iterable of (candidates, log_weights)
-        The cut into chunks and their order do not matter.
+        The chunks; their sizes and their order do not matter.
     key, deviation
         As for `sample_correlated`.
 
@@ -131,12 +132,12 @@ def sample_correlated_stream(
 
 
 def agreement_of_draws(first: tuple[Any, ArrayLike], second: tuple[Any, ArrayLike]) -> float:
-    """Return the exact probability, over keys, that two draws name the same candidate.
+    """Return the exact probability, over keys, that two draws give the same candidate.
 
     Parameters
     ----------
     first, second : (candidates, log_weights)
-        What the two runs draw from; a candidate of one run only has weight 0 in the other.
+        What the two runs draw from. A candidate that only one run has gets weight 0 in the other.
 
     Examples
     --------

@@ -30,18 +30,18 @@ from replearn.primitives.candidates import (
 from replearn.randomness import Points, SharedKey, gumbel_from_hashes
 from replearn.tables import n_rows, row_chunks, take_rows
 
-# A matrix of predictions is hashed in pieces of so many cells.
+# A matrix of predictions is hashed in pieces of this many cells.
 _CELLS = 1 << 22
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OrderedChoice(Choice):
-    """The candidate that came first among the good ones; a `Choice` with its margin.
+    """The first of the good candidates in a shared order; a `Choice` with its margin.
 
     Parameters
     ----------
     margin : float
-        The shared margin above the smallest error; amplified: the largest one.
+        The shared margin above the smallest error; the largest one if the choice is amplified.
     """
 
     margin: float
@@ -67,11 +67,11 @@ def learn_finite_class(
     candidates, X, y, key, names, rho, alpha, beta
         As for `select_hypothesis`.
     width : float, default=None
-        Largest margin; None: the largest that keeps alpha and beta, or ``alpha / 2``.
+        Largest margin. If None, the largest one that keeps alpha and beta, or ``alpha / 2``.
     amplify : bool, default=False
-        Run on many blocks of rows with several shared strings, and name one pair of string and
-        candidate that comes out often: the paper's construction. The order of the file does not
-        matter. It needs more rows than it saves; a plan says how many.
+        Whether to run on many blocks of rows with several shared strings, and to return a pair of
+        string and candidate that occurs often, as in the paper. The order of the file does not
+        matter. This needs more rows than it saves; a plan says how many.
 
     Examples
     --------

@@ -20,16 +20,16 @@ MECHANISM = "discrete Laplace noise on counts and a release threshold (OpenDP)"
 
 @dataclass(frozen=True)
 class PrivateSelection:
-    """What a private selection tells.
+    """The result of a private selection.
 
     Parameters
     ----------
     item : object or None
-        The item with the largest noisy count; None: no noisy count reached the threshold.
+        The item with the largest noisy count; None if no noisy count reached the threshold.
     noisy_count : int
-        Its count with noise; 0 if there is none.
+        Its count with noise; 0 if there is no item.
     epsilon, delta : float
-        What exchanging one item can change.
+        Bounds on what exchanging one item can change.
     threshold : int
         The smallest noisy count that is released.
     mechanism : str
@@ -48,12 +48,13 @@ def select_privately(items: Iterable[Hashable], epsilon: float, delta: float) ->
     """Return an item that occurs often, with (epsilon, delta)-differential privacy.
 
     Two lists of the same length that differ in one item give any set of results with
-    probabilities p and q, ``p <= exp(epsilon) q + delta``. Needs the extra ``privacy`` (OpenDP).
+    probabilities p and q, ``p <= exp(epsilon) q + delta``. This requires the extra ``privacy``
+    (OpenDP).
 
     Parameters
     ----------
     items : iterable of str, int or tuple
-        Hashable items whose ``repr`` tells them apart. Their number is not kept secret.
+        Hashable items that differ in their ``repr``. Their number is not kept secret.
     epsilon : float
         Privacy loss, above 0.
     delta : float
@@ -62,7 +63,7 @@ def select_privately(items: Iterable[Hashable], epsilon: float, delta: float) ->
     Returns
     -------
     PrivateSelection
-        Every call draws fresh noise, so two calls may differ, and together they reveal more than
+        Every call draws fresh noise, so that two calls may differ. Together they reveal more than
         one: their epsilons and deltas add up.
 
     Examples

@@ -32,7 +32,7 @@ class Cuts:
     levels : ndarray of shape (k + 1,)
         Share of the sample at or below the cut: from 0 to 1.
     errors : ndarray of shape (k + 1,) or None
-        Empirical error of "1 iff x > values[i]".
+        Empirical error of "1 if x > values[i], else 0".
     """
 
     values: NDArray[np.float64]
@@ -41,7 +41,7 @@ class Cuts:
 
     @property
     def switches(self) -> NDArray[np.float64]:
-        """Levels at which the nearest cut changes: the middles between neighbouring levels."""
+        """Levels at which the nearest cut changes: the midpoints of neighbouring levels."""
         return (self.levels[:-1] + self.levels[1:]) / 2.0
 
     def nearest(self, levels: ArrayLike) -> NDArray[np.intp]:
@@ -64,7 +64,7 @@ class QuantileGrid:
     levels : ndarray of float
         The levels, shared by all runs.
     values : ndarray of float
-        The cuts "x > value"; -inf and inf where a level is nearest to nothing or everything.
+        The cuts "x > value"; -inf or inf if a level is nearest to 0 or 1.
     masses : ndarray of float
         Share of this sample at or below each cut.
     """
@@ -86,7 +86,7 @@ def cuts_of_sample(
     y : array-like of bool of shape (n,), default=None
         Labels, or numbers of ones among ``counts``.
     counts : array-like of int of shape (n,), default=None
-        How many rows each entry stands for.
+        Number of rows that each entry represents.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def draw_level(
 ) -> tuple[float, int, int]:
     """Draw a level with density proportional to ``exp(-sharpness * error of its cut)``.
 
-    All runs look at one Poisson process of levels: the point with the smallest
+    All runs share one Poisson process of levels: the point with the smallest
     ``arrival * exp(sharpness * error)`` is drawn. Two runs with similar errors draw the same point.
 
     Parameters
@@ -132,7 +132,7 @@ def draw_level(
     key : SharedKey, str, bytes or int
         The same in both runs.
     errors : ndarray of shape (n_rules, k + 1), default=None
-        Errors of several rules for each cut; None: one rule, ``cuts.errors``.
+        Errors of several rules for each cut. If None, there is one rule with ``cuts.errors``.
 
     Returns
     -------
@@ -206,8 +206,8 @@ def quantile_grid(
     Returns
     -------
     QuantileGrid
-        Two runs differ at one level by more than a small mass only if the level happens to fall
-        within the sampling error of the middle of an atom.
+        Two runs differ at a level by more than a small mass only if the level lies within the
+        sampling error of the middle of an atom.
 
     Examples
     --------

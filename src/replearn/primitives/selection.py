@@ -46,7 +46,7 @@ class Selection(Choice):
     margin : float
         Distance to the second best score ``sharpness * error - Gumbel``.
     sharpness : float
-        Scale of the errors against the Gumbels.
+        Scale of the errors relative to the Gumbels.
     """
 
     margin: float
@@ -77,8 +77,8 @@ class Selection(Choice):
 def choice_scale(n_hypotheses: int, m: int, rho: float, alpha: float, beta: float) -> float:
     """Return the sharpness of the selection, from the request and the number of rows alone.
 
-    The largest one that keeps rho when that is accurate enough: the budget is spent on accuracy.
-    Otherwise none keeps both promises, and the result is what (alpha, beta) needs.
+    It is the largest one that keeps rho, if that is accurate enough. Otherwise no value keeps both
+    promises, and the result is the value that (alpha, beta) requires.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def choice_scale(n_hypotheses: int, m: int, rho: float, alpha: float, beta: floa
     m : int
         Number of rows.
     rho, alpha, beta : float
-        Probability of another choice, excess error, and its failure probability.
+        Probability of a different choice, excess error, and its failure probability.
 
     Examples
     --------
@@ -113,9 +113,9 @@ def choose_by_errors(
     errors : array-like of shape (N,)
         Empirical errors.
     names : container of N rows, or uint32 array of shape (N, 4)
-        What the candidates are; equal names are an error.
+        Names of the candidates; equal names are an error.
     sharpness : float
-        Scale of the errors against the Gumbels.
+        Scale of the errors relative to the Gumbels.
     key : SharedKey, str, bytes or int
         The same in both runs.
 
@@ -124,7 +124,7 @@ def choose_by_errors(
     index : int
         The chosen candidate.
     margin : float
-        How far the next one was behind.
+        Distance to the second best candidate.
 
     Examples
     --------
@@ -170,27 +170,28 @@ def select_hypothesis(
     Parameters
     ----------
     candidates : mapping, Cover, Rules, matrix of predictions, or sequence
-        Fitted estimators, callables, hypotheses: the same in both runs, fixed before the sample.
+        Fitted estimators, callables or hypotheses, the same in both runs and fixed before the
+        sample is seen.
     X : container of rows, None, or iterable of (X, y) chunks when y is None
-        The sample; None when candidates is a matrix with one column for each row.
+        The sample; None if candidates is a matrix with one column for each row.
     y : array-like, default=None
         Labels.
     key : SharedKey, str, bytes or int
         The same in both runs.
     names : container of rows, default=None
-        What the candidates are; not needed for mappings, covers and hypotheses.
+        Names of the candidates, which are not needed for mappings, covers and hypotheses.
     rho : float, default=0.1
         Probability that two runs may choose differently.
     alpha, beta : float, default=0.1, 0.05
-        Excess error allowed and its failure probability.
+        Largest excess error, and its failure probability.
     sharpness : float, default=None
-        Scale of the errors against the random numbers; None: see `choice_scale`.
+        Scale of the errors relative to the random numbers. If None, that of `choice_scale`.
 
     Returns
     -------
     Selection
-        With its certificate; rows are read in chunks, so that predictions of all candidates for
-        all rows are never in memory at once.
+        The choice with its certificate. Rows are read in chunks, so that predictions of all
+        candidates for all rows are never in memory at once.
 
     Examples
     --------

@@ -35,7 +35,7 @@ class Signs:
     means : ndarray of float
         Means of the throws, in [-1, 1].
     width : float
-        Beyond this distance of the mean from 0 a sign is certain.
+        Distance of the mean from 0 beyond which a sign is certain.
     method : str
         ``"thresholds"`` or ``"joint"``.
     certificate : Certificate
@@ -59,27 +59,27 @@ def estimate_signs(
     method: str = "auto",
     names: Any = None,
 ) -> Signs:
-    """Estimate the signs of the means of d coins, with the same vector in two runs.
+    """Estimate the signs of the means of d coins, the same vector in two runs.
 
     Parameters
     ----------
     flips : array-like of shape (n, n_coins)
         Outcomes, -1 and +1 or 0 and 1.
     alpha : float
-        Coins whose mean is closer to 0 may get either sign, in (0, 1].
+        Coins whose mean is closer to 0 than this may get either sign; in (0, 1].
     key : SharedKey, str, bytes or int
         The same in both runs.
     rho : float, default=0.1
         Probability that the vectors of two runs differ anywhere.
     beta : float, default=None
-        Requested probability of any wrong sign; None: only stated.
+        Requested probability of any wrong sign. If None, it is only stated.
     method : {"auto", "thresholds", "joint"}, default="auto"
         One threshold per coin (n grows like d^2), or the vector drawn by correlated sampling (n
         grows like d for up to 20 coins; beyond, in groups of at most 20, and n grows like d^2/20),
         or the better of the two for these n and d. The rate d beyond 20 coins needs a rounding of
         space into cells of small surface, of which no fast one is known (theory: coins-at-once).
     names : sequence, default=None
-        What the coins are: keys the shared numbers. None: 0, 1, 2, ...
+        Names of the coins, which key the shared numbers. If None, 0, 1, 2, ...
 
     Examples
     --------

@@ -176,7 +176,7 @@ class SharedKey:
         X : container of rows, or Points
             See `as_points`.
         decimals : int, optional
-            Round numbers first.
+            Number of decimals to which numbers are rounded first.
 
         Examples
         --------
@@ -355,7 +355,7 @@ def key_or_default(value: Any) -> SharedKey:
 def warn_if_weak(value: Any) -> None:
     """Warn that a parameter ``shared_key`` can be guessed from the fingerprint that is published.
 
-    Nothing is said of None, the public default key: ``fit`` has warned of it.
+    None, the public default key, does not warn here, since ``fit`` has warned of it.
     """
     if value is None or not (key := SharedKey(value)).is_weak:
         return
@@ -371,7 +371,7 @@ def warn_if_weak(value: Any) -> None:
 class HoldsKey:
     """Mixin for estimators with the parameter ``shared_key``.
 
-    A text that `SharedKey.export` has written becomes a `SharedKey` when the parameter is set:
+    A text written by `SharedKey.export` becomes a `SharedKey` when the parameter is set:
     ``repr``, the HTML display and ``get_params`` show its fingerprint, and pickling the estimator
     warns. Any other value is kept as it is, as scikit-learn expects.
 

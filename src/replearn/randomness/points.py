@@ -167,7 +167,7 @@ class Points:
 
     @property
     def names(self) -> tuple[Hashable, ...]:
-        """Names of the columns in canonical order (positions where there are none)."""
+        """Names of the columns in canonical order; positions if there are no names."""
         return tuple(name for part in self._parts for name in part.source.names)
 
     def take(self, rows: ArrayLike) -> Points:
@@ -194,7 +194,7 @@ class Points:
         return Points(tuple(part.take(positions) for part in self._parts))
 
     def beside(self, other: Points) -> Points:
-        """Return points with the columns of ``other`` appended, row by row.
+        """Return points with the columns of ``other`` appended to each row.
 
         Examples
         --------
@@ -243,10 +243,10 @@ class Points:
         return [cell for part in self._parts for cell in part.only_row()]
 
     def encoded_once(self) -> Points:
-        """Return the same points for several hashes: their cells are encoded now, and kept.
+        """Return the same points with their cells encoded, for use in several hashes.
 
-        Plain arrays of numbers stay as they are: to encode them costs a tenth of a hash. Text
-        costs several hashes.
+        Plain arrays of numbers stay as they are, since encoding them costs a tenth of a hash;
+        encoding text costs several hashes.
 
         Examples
         --------
@@ -281,7 +281,7 @@ class Points:
 
 
 def as_points(X: Any, *, decimals: int | None = None) -> Points:
-    """See the rows of a container as points in canonical encoding.
+    """Return the rows of a container as points in canonical encoding.
 
     The same values give the same points whether they come as list, numpy array, pandas or polars
     frame, or sparse matrix. Frames are ordered by column name, arrays by position.
@@ -291,8 +291,8 @@ def as_points(X: Any, *, decimals: int | None = None) -> Points:
     X : list, numpy array, pandas, polars or pyarrow table, scipy sparse matrix, or Points
         Rows; a list or array of one dimension is a single column.
     decimals : int, optional
-        Round numbers to so many decimals (0 to 15) first, for data that went through float32 or
-        through other files.
+        Number of decimals (0 to 15) to which numbers are rounded first, for data that were stored
+        as float32 or in other files.
 
     Returns
     -------

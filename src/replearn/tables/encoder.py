@@ -37,7 +37,7 @@ Cells = Texts | list[NDArray[np.float64]]
 """A column as it was read: texts, or numbers (several for a date)."""
 
 WORDS_OF_FREE_TEXT = 3.0
-"""From so many words per cell on, a text is read by its words instead of as a category."""
+"""From this many words per cell on, a text is read by its words instead of as a category."""
 
 WORD_BUCKETS = 64
 
@@ -53,12 +53,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     columns : mapping of str to str, default=None
-        Kind of each column: "number", "date", "text" or "id" (left out). None: by the frame's
-        types.
+        Kind of each column: "number", "date", "text" or "id" (left out). If None, the kinds follow
+        from the types of the frame.
     for_trees : bool, default=False
-        False, for linear models: numbers are centred and scaled, missing ones marked; categories
-        become indicators. True: numbers stay as they are, missing ones NaN; categories become
-        codes.
+        If False, for linear models: numbers are centred and scaled, missing ones are marked, and
+        categories become indicators. If True, numbers stay as they are, missing ones are NaN, and
+        categories become codes.
     most_levels : int, default=40
         Categories of a column with a code of their own, the most frequent ones (six times as many
         for trees); all others share one code.

@@ -23,8 +23,8 @@ SMALL_BYTES = 32 * MIB
 BASE_BYTES = 400 * MIB
 TYPED_FACTOR = 3.0
 TEXT_FACTOR = 5.0
-"""Memory of a fit: libraries, and so many times the bytes of the cells, or of a text file. Measured
-(docs/scale.md) and rounded up."""
+"""Memory of a fit: libraries, and this many times the bytes of the cells, or of a text file.
+Measured (docs/scale.md) and rounded up."""
 
 SHARE_USED = 0.7
 """Share of the memory that is available which one command takes."""

@@ -116,7 +116,7 @@ def check_replicable_classifier(classifier: Any, sample: Sample) -> None:
     Raises
     ------
     AssertionError
-        When a check fails.
+        If a check fails.
 
     Examples
     --------

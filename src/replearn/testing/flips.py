@@ -30,11 +30,11 @@ def assert_flips_below(  # noqa: PLR0913
     Parameters
     ----------
     old, new : fitted models, or arrays of predictions
-        The one in use, and the one that would replace it.
+        The model in use, and the one that would replace it.
     X : array-like or frame of shape (n, n_features)
-        Rows that neither has learned from.
+        Rows that neither model was trained on.
     limit : float or None, default=0.02
-        The largest share of changed predictions that passes; None: not judged.
+        The largest share of changed predictions that passes; None is not judged.
     y : array-like of shape (n,), default=None
         True labels.
     negative_limit : float, default=None
@@ -46,10 +46,10 @@ def assert_flips_below(  # noqa: PLR0913
     must_not_change : array-like, default=None
         Rows whose predictions must not change: positions, ids or a mask.
     subgroups : "auto", None, list of column names, or dict of name to labels, default=None
-        The worst of them is named when the assertion fails.
+        The worst of them is named if the assertion fails.
     upper : bool, default=False
-        Whether to judge the upper limit of the share instead of the share in these rows: passes
-        only if these rows show that it is smaller in the population.
+        Whether to judge the upper limit of the share instead of the share in these rows. It passes
+        only if these rows show that the share in the population is smaller.
     delta : float, default=0.05
         The limits fail with probability at most delta.
     **settings

@@ -177,7 +177,7 @@ def adversarial_populations(peak: float) -> list[Population]:
     Parameters
     ----------
     peak : float
-        Where the law's flip curve has its peak: votes for 1 get this probability.
+        The position of the peak of the flip curve of the law: the probability of a vote for 1.
 
     Returns
     -------

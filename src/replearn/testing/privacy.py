@@ -25,7 +25,7 @@ class PrivacyAudit:
     Parameters
     ----------
     epsilon : float
-        Lower limit: except with probability ``alarm`` no smaller epsilon is true with this delta.
+        Lower limit: except with probability ``alarm``, no smaller epsilon holds with this delta.
     delta : float
         The claimed delta.
     event : frozenset
@@ -61,7 +61,7 @@ def audit_privacy(
     Parameters
     ----------
     mechanism : callable
-        From a sample and a number of runs to one hashable result for each run.
+        Maps a sample and a number of runs to one hashable result for each run.
     sample, neighbour : object
         Two samples that differ in one row.
     delta : float

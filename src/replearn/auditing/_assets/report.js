@@ -57,7 +57,7 @@
     const highest = Math.max(0.2, ...all.map(([c]) => c.row_flips.max.estimate));
     const plot = frame("plot-rows", {
       x: [0, Math.min(1, highest + 0.06)], y: [bottom, 0], yTicks, height: 320, xDigits: 0,
-      xLabel: "how often a row changes", yLabel: "share of rows", label: "Share of rows that change at least so often",
+      xLabel: "how often a row changes", yLabel: "share of rows", label: "Share of rows that change at least this often",
     });
     for (const [c, i] of all) {
       const g = group(plot.svg, i), steps = survival(c, total);
