@@ -61,14 +61,14 @@ DECISIONS = [
 STOPPING = [
     _m(
         "votes stop although the missing ones could decide",
-        "replearn.learners.vote.ThresholdRule.votes_until_decided",
+        "replearn.learners.vote.OpenVotes.__call__",
         change("votes + n_missing", "votes + n_missing // 2"),
         "tests/learners/test_vote_stops_when_decided.py::test_decided_is_what_no_completion_changes",
     ),
     _m(
         "votes of the last blocks forgotten",
-        "replearn.execution.voting.BlockEnsemble.votes_until_decided",
-        change("is_decided(C, R, n_missing)", "is_decided(C, R, 0)"),
+        "replearn.execution.voting.BlockEnsemble._votes_on_open_rows",
+        change("is_open(C, R, N)", "is_open(C, R, 0 * N)"),
         "tests/learners/test_vote_stops_when_decided.py::test_predictions_are_those_of_all_votes",
     ),
     _m(

@@ -42,6 +42,17 @@ def test_nothing_is_guaranteed_for_several_rows_of_one_person(call, visits, shop
     assert not (tmp_path / "m.replearn").exists()
 
 
+def test_kinds_of_another_file_do_not_hide_persons(call, visits, shop, tmp_path):
+    kinds = tmp_path / "kinds.json"
+    others = {"age": "number", "town": "text", "churn": "text"}
+    kinds.write_text(json.dumps(others))
+    code, _, err = fit(call, visits, shop, tmp_path, "--columns", kinds)
+    assert code == 2
+    assert "column 'customer_id' names" in err
+    code, _, err = fit(call, shop / "a.csv", shop, tmp_path, "--columns", kinds)
+    assert code == 0, err
+
+
 def test_persons_are_counted_where_rows_are_kept_together(call, visits, shop, tmp_path):
     more = ("--group-by", "customer_id", "--rho", 0.4, "--json")
     code, out, err = fit(call, visits, shop, tmp_path, *more)

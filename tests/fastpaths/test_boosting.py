@@ -20,7 +20,7 @@ def test_boosting_adds_a_last_single_row_like_all_others():
     X, y = sample(5)
     model = HistGradientBoostingClassifier(max_iter=30, min_samples_leaf=5).fit(X, y)
     trees = BitTrees([model])
-    alone = [next(trees.raw_scores(X[[row]]))[0, 0] for row in range(100)]
+    alone = [next(trees.raw_scores(trees.ranks(X[[row]])))[0, 0] for row in range(100)]
     assert np.array_equal(alone, model.decision_function(X[:100]))
 
 
@@ -46,9 +46,13 @@ def test_the_scores_are_those_of_the_models(params, n_classes):
     X, _ = sample(9, 3000)
     X[0] = [np.inf, -np.inf, np.nan, 0.0]
     X[1:500] = sample(0, 900, n_classes)[0][1:500]  # values at split points' sides
-    for model, scores in zip(models, BitTrees(models).raw_scores(X), strict=True):
+    trees = BitTrees(models)
+    ranks = trees.ranks(X)
+    for model, scores in zip(models, trees.raw_scores(ranks), strict=True):
         expected = model.decision_function(X).reshape(len(X), -1)
         assert np.array_equal(scores, expected)
+    last = next(trees.part(2, 3).raw_scores(ranks[:50]))
+    assert np.array_equal(last, scores[:50])
 
 
 def test_node_tables_of_another_make_are_not_read():

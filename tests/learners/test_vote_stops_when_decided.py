@@ -5,9 +5,10 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -16,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import replearn.execution.voting
 from replearn import ApproximatelyReplicableClassifier, PointwiseReplicableClassifier
-from replearn.execution import BlockEnsemble, plain_loop
+from replearn.execution import BlockEnsemble, ConstantVote, plain_loop
 from replearn.learners.vote import below_law
 
 X, Y = make_classification(1200, 6, flip_y=0.2, random_state=0)
@@ -62,6 +63,9 @@ def fitted(base, kind=PointwiseReplicableClassifier, **params):
         (DecisionTreeClassifier(max_depth=3), {"n_partitions": 1}),
         (DecisionTreeClassifier(max_depth=3), {"threshold": 0.2}),
         (FOREST, {"n_jobs": 2}),
+        (BOOSTING, {"n_jobs": 2, "n_partitions": 3}),
+        (make_pipeline(StandardScaler(), FOREST), {"n_partitions": 3}),
+        (make_pipeline(SimpleImputer(), BOOSTING), {"n_partitions": 3}),
     ],
 )
 def test_predictions_are_those_of_all_votes(base, params, monkeypatch):
@@ -72,6 +76,25 @@ def test_predictions_are_those_of_all_votes(base, params, monkeypatch):
         assert (model.predict(X) == few).all()
     all_votes(monkeypatch)
     assert (model.predict(X) == few).all()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_models_of_several_kinds_vote_on_their_own_tables(n_jobs, monkeypatch):
+    """One class, a product, trees: what takes no time votes first."""
+    monkeypatch.setattr(replearn.execution.voting, "MIN_ROWS_PER_TASK", 100)
+    kinds = [ConstantVote(1), LogisticRegression(), DecisionTreeClassifier(max_depth=3), BOOSTING]
+    models = [
+        kinds[number % 4] if number % 4 == 0 else clone(kinds[number % 4]).fit(X[start:], Y[start:])
+        for number, start in enumerate(range(0, 1040, 26))
+    ]
+    ensemble = BlockEnsemble(models, [0, 1], n_partitions=2)
+    assert ensemble.stops_early(X)
+    votes = ensemble.vote_counts(X)
+    never = ensemble.votes_until_decided(X, lambda votes, rows, left: left > 0, n_jobs=n_jobs)
+    assert (never == votes).all()
+    first = ensemble.votes_until_decided(X, lambda votes, rows, left: left > 99, n_jobs=n_jobs)
+    quick = [model for number, model in enumerate(models) if number % 4 < 2]
+    assert (first == BlockEnsemble(quick, [0, 1], n_partitions=2).vote_counts(X)).all()
 
 
 def test_ids_frames_and_other_promises(monkeypatch):
@@ -121,10 +144,11 @@ def test_decided_is_what_no_completion_changes(n_partitions):
     noise = np.tile(thresholds, len(votes))
 
     class OneSegment:
-        def votes_until_decided(self, X, is_decided, n_jobs):
-            return is_decided(rows, np.arange(len(rows)), 3)
+        def votes_until_decided(self, X, is_open, n_jobs):
+            return is_open(rows, np.arange(len(rows)), np.full_like(rows, 3))
 
-    decided = rule.votes_until_decided(OneSegment(), None, noise, None)
+    is_open = rule.votes_until_decided(OneSegment(), None, noise, None)
+    decided = ~is_open.any(axis=1)
     completions = [
         rule.predictions(rows + np.array(more, dtype=np.int32), noise)
         for more in itertools.product(every, repeat=n_partitions)
@@ -133,6 +157,8 @@ def test_decided_is_what_no_completion_changes(n_partitions):
     assert (decided == same).all()
     assert decided.any()
     assert not decided.all()
+    changes = table[rows] < table[rows + 3]
+    assert (is_open == (changes & ~decided[:, np.newaxis])).all()
     assert (
         rule.predictions(rows, noise)
         == below_law(noise, table[rows].sum(axis=1, dtype=np.int64), n_partitions)

@@ -197,7 +197,7 @@ def read_sample(
         times=_times(frame, table.columns, options) if options.time_columns else None,
         remarks=(*about, *remarks),
         ids=ids,
-        aside=frame.select(columns_aside(table, options, ids)),
+        aside=type(frame)([one.filter(kept) for one in columns_aside(table, options, ids)]),
         overview=f"{table.overview(used_as)}\ntarget {options.target!r}: {_classes(labels)}",
     )
 
@@ -219,12 +219,16 @@ def split_columns(table: Table, options: SampleOptions) -> tuple[dict[str, str],
     return {n: kind for n, kind in others.items() if n not in ids}, ids
 
 
-def columns_aside(table: Table, options: SampleOptions, ids: tuple[str, ...]) -> list[str]:
-    """Return ids, and dropped columns that name persons, unless they are the groups."""
+def columns_aside(table: Table, options: SampleOptions, ids: tuple[str, ...]) -> list[Any]:
+    """Return ids, and columns that name persons, whether they are dropped or were not wanted."""
     from replearn.binding import names_persons
 
     named = [*ids, *filter(names_persons, options.drop), options.id]
-    return [name for name in dict.fromkeys(named) if name in table.columns]
+    others = [name for name in table.others.columns if names_persons(name)]
+    return [
+        *(table.frame[name] for name in dict.fromkeys(named) if name in table.columns),
+        *(table.others[name] for name in others),
+    ]
 
 
 def _read_target(

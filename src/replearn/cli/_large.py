@@ -240,8 +240,6 @@ def _write_cells(options: SampleOptions, path: Path, folder: Any) -> dict[str, A
         table = table_of(chunk, kinds or None, path)
         if index == 0:
             columns, ids = split_columns(table, options)
-            aside = columns_aside(table, options, ids)
-            persons = {name: PersonCount() for name in aside}
             if not kinds:
                 remarks.append(f"kinds of columns are guessed from the first {chunk.height} rows")
             kinds = kinds or table.columns
@@ -252,8 +250,8 @@ def _write_cells(options: SampleOptions, path: Path, folder: Any) -> dict[str, A
         cells = table.frame.select(list(columns)).with_columns(column).filter(known)
         folder.write_arrow(f"{CELLS}/{index:06d}.arrow", cells.to_arrow())
         counts.update(dict(column.filter(known).value_counts().iter_rows()))
-        for name, count in persons.items():
-            count.add(table.frame[name].filter(known).drop_nulls())
+        for one in columns_aside(table, options, ids):
+            persons.setdefault(one.name, PersonCount()).add(one.filter(known).drop_nulls())
         n_rows += chunk.height
     n = counts.total()
     if not n:

@@ -45,9 +45,6 @@ class Predictor:
     stops_early = True
     """Whether half of the models take about half of the time."""
 
-    splits_models = False
-    """Whether workers share the models on all rows, because each model costs something once."""
-
     def __init__(self, block_models: list[BlockModel]) -> None:
         self.block_models = block_models
 
@@ -73,7 +70,7 @@ class Predictor:
         return X
 
     def part(self, start: int, stop: int) -> Predictor:
-        """Return some of the models as a group, if they can be split."""
+        """Return some of the models as a group that takes the tables of this one."""
         return type(self)(self.block_models[start:stop])
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -52,8 +52,8 @@ MAX_ROWS_PER_TASK = 256 * CHUNK
 MIN_ROWS_TO_STOP = 1024
 """Fewer rows are voted on by all blocks at once."""
 
-STOPS = (0.4, 0.5, 0.6, 0.75)
-"""Shares of the blocks after which rows that are decided are dropped."""
+STOPS = (0.35, 0.5, 0.66, 0.83, 0.91)
+"""Shares of a partition's blocks after which rows that are decided are dropped."""
 
 
 @contextlib.contextmanager
@@ -172,6 +172,27 @@ def groups_of_models(block_models: list[BlockModel], *, soft: bool = False) -> l
     return [*predictors, LoopPredictor(others)] if others else predictors
 
 
+class Segment(NamedTuple):
+    """Models that vote before it is looked whether a row is decided."""
+
+    partition: int
+    groups: list[int]  # numbers of the groups that hold them
+    predictors: list[Predictor]  # what they are of these groups
+
+
+def _segment(partition: int, predictors: list[Predictor], wanted: set[int]) -> Segment:
+    """Cut models, known by their ``id``, out of the groups that take time."""
+    segment = Segment(partition, [], [])
+    for number, group in enumerate(predictors):
+        if not group.stops_early:
+            continue
+        own = [index for index, model in enumerate(group.block_models) if id(model) in wanted]
+        if own:
+            segment.groups.append(number)
+            segment.predictors.append(group.part(own[0], own[-1] + 1))
+    return segment
+
+
 class BlockEnsemble:
     """The models of all blocks, grouped by how they can vote together.
 
@@ -218,11 +239,11 @@ class BlockEnsemble:
                 for model, threshold in zip(self._block_models, np.asarray(thresholds), strict=True)
             ]
         self._predictors: dict[Any, list[Predictor]] = {}
-        self._segments: list[BlockEnsemble] = []
+        self._segments: dict[Any, list[Segment]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         # How models vote together is found again: copies and files need not carry it.
-        return {**self.__dict__, "_predictors": {}, "_segments": []}
+        return {**self.__dict__, "_predictors": {}, "_segments": {}}
 
     def part(self, start: int, stop: int) -> BlockEnsemble:
         """Return some of the models as an ensemble of one partition."""
@@ -233,19 +254,21 @@ class BlockEnsemble:
             replace(model, partition=0) for model in self._block_models[start:stop]
         ]
         part._predictors = {}
-        part._segments = []
+        part._segments = {}
         return part
 
     def stops_early(self, X: Any) -> bool:
         """Whether it pays to stop when a row is decided: many rows, and models that take time."""
         if n_rows(X) < MIN_ROWS_TO_STOP or self.n_blocks < 2 * len(STOPS):
             return False
-        return any(predictor.stops_early for predictor in self._in_segments()[0]._grouped(False))
+        return any(predictor.stops_early for predictor in self._grouped(False))
 
     def votes_until_decided(
         self,
         X: Any,
-        is_decided: Callable[[NDArray[np.int32], NDArray[np.intp], int], NDArray[np.bool_]],
+        is_open: Callable[
+            [NDArray[np.int32], NDArray[np.intp], NDArray[np.int32]], NDArray[np.bool_]
+        ],
         *,
         n_jobs: int | None = None,
     ) -> NDArray[np.int32]:
@@ -255,45 +278,64 @@ class BlockEnsemble:
         ----------
         X, n_jobs
             As for `vote_counts`.
-        is_decided : callable
+        is_open : callable
             Takes votes so far, of shape (n, n_partitions), the numbers of these rows in ``X`` and
-            how many votes are missing in each partition; tells which rows are decided.
+            how many votes are missing in each partition; tells for each row and partition whether
+            the missing votes can change the prediction.
 
         Returns
         -------
         ndarray of int32, shape (n, n_partitions)
             Votes of the blocks that were called.
         """
+        workers = effective_n_jobs(n_jobs)
+        size = _rows_per_task(n_rows(X), workers)
+        tasks = (
+            (slice_rows(X, start, stop), start, is_open)
+            for start, stop in row_chunks(n_rows(X), size)
+        )
+        self._in_segments()  # once for all workers
+        with one_thread():
+            if workers == 1:
+                parts = [self._votes_on_open_rows(*task) for task in tasks]
+            else:
+                parts = _in_parallel(self._votes_on_open_rows, tasks, n_jobs)
+        return np.concatenate(parts)
+
+    def _votes_on_open_rows(self, X: Any, first: int, is_open: Any) -> NDArray[np.int32]:
+        """Count votes partition by partition; ``first`` is the number of the first row."""
+        shape = (self.n_partitions, self.n_classes)
         counts = np.zeros((n_rows(X), self.n_partitions), dtype=np.int32)
-        rows = np.arange(n_rows(X))
-        n_missing = self.n_blocks
-        for segment in self._in_segments():
-            counts[rows] += segment.vote_counts(take_rows(X, rows), n_jobs=n_jobs)
-            n_missing -= segment.n_blocks
-            rows = rows[~is_decided(counts[rows], rows, n_missing)]
-            if not len(rows):
-                break
+        n_missing = np.full_like(counts, self.n_blocks)
+        still_open = np.ones(counts.shape, dtype=bool)
+        with one_thread():
+            tables = [group.prepare(X) for group in self._grouped(False)]
+            for segment in self._in_segments():
+                rows = still_open[:, segment.partition].nonzero()[0]
+                if not len(rows):
+                    continue
+                own = [take_rows(tables[group], rows) for group in segment.groups]
+                votes = _count(segment.predictors, own, shape, False)
+                counts[rows] += votes[:, :, 1]
+                n_missing[rows] -= votes[:, :, 0] + votes[:, :, 1]
+                still_open[rows] = is_open(counts[rows], first + rows, n_missing[rows])
         return counts
 
-    def _in_segments(self) -> list[BlockEnsemble]:
-        """Return the blocks in their order, some of every partition at a time."""
-        if not self._segments:
+    def _in_segments(self) -> list[Segment]:
+        """Return the models, partition by partition, some at a time."""
+        state = plugins.switched_off
+        if state not in self._segments:
+            predictors = self._grouped(False)
+            at_once = [number for number, group in enumerate(predictors) if not group.stops_early]
+            segments = [Segment(0, at_once, [predictors[number] for number in at_once])]
             ends = [0, *(round(share * self.n_blocks) for share in STOPS), self.n_blocks]
-            self._segments = [
-                self._segment(start, stop) for start, stop in itertools.pairwise(ends)
-            ]
-        return self._segments
-
-    def _segment(self, start: int, stop: int) -> BlockEnsemble:
-        segment = copy.copy(self)
-        segment.n_blocks = stop - start
-        segment._block_models = [
-            model
-            for number, model in enumerate(self._block_models)
-            if start <= number % self.n_blocks < stop
-        ]
-        segment._predictors = {}
-        return segment
+            for partition in range(self.n_partitions):
+                blocks = self._block_models[partition * self.n_blocks :]
+                for start, stop in itertools.pairwise(ends):
+                    wanted = {id(model) for model in blocks[start:stop]}
+                    segments.append(_segment(partition, predictors, wanted))
+            self._segments[state] = [segment for segment in segments if segment.groups]
+        return self._segments[state]
 
     def block_votes(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.int32]:
         """Return what each block of the first partition votes: 1 for the second of two classes.
@@ -363,8 +405,6 @@ class BlockEnsemble:
             size = _rows_per_task(n_rows(X), workers)
             if n_rows(X) <= size:
                 return _count(predictors, tables, shape, soft)
-            if not soft and workers > 1 and all(group.splits_models for group in predictors):
-                return self._share_models(predictors, tables, workers, n_jobs)
             tasks = (
                 (predictors, [slice_rows(table, start, stop) for table in tables], shape, soft)
                 for start, stop in row_chunks(n_rows(X), size)
@@ -374,24 +414,6 @@ class BlockEnsemble:
             else:
                 parts = _in_parallel(_work, tasks, n_jobs)
         return np.concatenate(parts)
-
-    def _share_models(
-        self, predictors: list[Predictor], tables: list[Any], workers: int, n_jobs: int | None
-    ) -> NDArray[np.int32]:
-        """Split the models among the workers; counts of votes may be added in any order."""
-        shape = (self.n_partitions, self.n_classes)
-        counts = np.zeros((n_rows(tables[0]), *shape), dtype=np.int32)
-        for start, stop in row_chunks(n_rows(tables[0]), MAX_ROWS_PER_TASK):
-            rows = [slice_rows(table, start, stop) for table in tables]
-            tasks = (
-                ([group.part(first, last)], [table], shape, False)
-                for group, table in zip(predictors, rows, strict=True)
-                for first, last in row_chunks(
-                    len(group.block_models), -(-len(group.block_models) // workers)
-                )
-            )
-            counts[start:stop] = sum(_in_parallel(_work, tasks, n_jobs))
-        return counts
 
     def _grouped(self, soft: bool) -> list[Predictor]:
         state = soft, plugins.switched_off
@@ -439,8 +461,8 @@ def _with_codes(
 
 
 def _rows_per_task(length: int, workers: int) -> int:
-    """Give each worker an equal share, a whole number of the plain loop's chunks."""
-    share = -(-length // (workers * CHUNK)) * CHUNK
+    """Give each worker an equal share."""
+    share = -(-length // workers)
     return min(max(share, MIN_ROWS_PER_TASK), MAX_ROWS_PER_TASK)
 
 

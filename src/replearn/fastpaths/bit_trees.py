@@ -15,6 +15,7 @@ themselves, many times as large, are made for each prediction.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -41,18 +42,32 @@ class BitTrees:
         self._points = [
             np.unique(points[features == feature]) for feature in range(models[0].n_features_in_)
         ]
+        # Ranks are counted through all features: the points of each, all below, and missing.
+        self._starts = np.cumsum([0, *(len(points) + 2 for points in self._points)])
         for own in self._models:
-            own.set_ranks(self._points)
+            own.set_ranks(self._points, self._starts)
 
-    def raw_scores(self, X: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
-        """Yield the scores of each model, of shape (rows, trees of an iteration)."""
-        ranks = np.empty(X.shape[::-1], dtype=np.intp)
+    def part(self, start: int, stop: int) -> BitTrees:
+        """Return some of the models, which take the ranks of all."""
+        part = copy.copy(self)
+        part._models = self._models[start:stop]
+        return part
+
+    def ranks(self, X: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Return the rank of each cell: of its feature, the number of split points below it."""
+        ranks = np.empty(X.shape, dtype=np.int32)
         for feature, points in enumerate(self._points):
             values = X[:, feature]
-            ranks[feature] = points.searchsorted(values)
-            ranks[feature, np.isnan(values)] = len(points) + 1
+            own = points.searchsorted(values)
+            own[np.isnan(values)] = len(points) + 1
+            ranks[:, feature] = own + self._starts[feature]
+        return ranks
+
+    def raw_scores(self, ranks: NDArray[np.int32]) -> Iterator[NDArray[np.float64]]:
+        """Yield the scores of each model, of shape (rows, trees of an iteration)."""
+        by_feature = np.ascontiguousarray(ranks.T, dtype=np.intp)
         for own in self._models:
-            yield own.raw_scores(ranks)
+            yield own.raw_scores(by_feature)
 
 
 class LeafSets:
@@ -125,21 +140,23 @@ class LeafSets:
             self._if_missing, (slots[goes_right], trees[goes_right]), kept[goes_right]
         )
 
-    def set_ranks(self, points: list[NDArray[np.float64]]) -> None:
+    def set_ranks(self, points: list[NDArray[np.float64]], starts: NDArray[np.intp]) -> None:
         """Keep which ranks among the points of all models lead to which row of the table."""
         rows = []
         lengths = []
-        self._slots = []
-        start = 0
+        self._used = []
+        end = 0
         for slot, stop in enumerate(self._n_points.cumsum()):
             own = self.points[stop - self._n_points[slot] : stop]
             feature = int(self.features[stop - 1])
             n_ranks = len(points[feature]) + 1
             ends = np.concatenate([[0], points[feature].searchsorted(own) + 1, [n_ranks]])
-            lengths += [np.diff(ends), [1]]
-            rows += [np.arange(len(own) + 1) + slot * self._n_rows, [(slot + 1) * self._n_rows - 1]]
-            self._slots.append((feature, start, start + n_ranks + 1))
-            start += n_ranks + 1
+            first = slot * self._n_rows
+            # the ranks of features in between, which are not used, lead anywhere
+            rows += [[first], np.arange(len(own) + 1) + first, [first + self._n_rows - 1]]
+            lengths += [[starts[feature] - end], np.diff(ends), [1]]
+            self._used.append(feature)
+            end = starts[feature + 1]
         self._rows = np.concatenate([*rows, []]).astype(np.int32)
         self._lengths = np.concatenate([*lengths, []]).astype(np.int32)
 
@@ -156,17 +173,19 @@ class LeafSets:
     def raw_scores(self, ranks: NDArray[np.intp]) -> NDArray[np.float64]:
         """Add up the leaf values of each row, in the order of the trees.
 
-        ``ranks`` has one row per feature: the number of split points below each value, and one
-        more than their number where it is missing.
+        ``ranks`` has one row per feature; see `BitTrees.ranks`.
         """
         scores = np.empty((self._width, ranks.shape[1]))
         table = self._table()
         row_of_rank = np.repeat(self._rows, self._lengths)
+        if len(self._used) < len(ranks):
+            ranks = ranks[self._used]
         for start, stop in row_chunks(ranks.shape[1], ROWS_PER_CHUNK):
             terms = np.empty((1 + self._n_trees // self._width, self._width, stop - start))
             terms[0] = self._baseline
             leaves = terms[1:].reshape(self._n_trees, stop - start)
-            indices = self._indices(table, row_of_rank, ranks[:, start:stop])
+            rows = row_of_rank.take(ranks[:, start:stop]).astype(np.intp)
+            indices = self._indices(table, rows)
             self._values.take(indices, out=leaves, mode="clip")
             # Along the first axis numpy adds one layer after the other, as the boosting does; but
             # a single column it would add in pairs, and the sum depend on the size of the batch.
@@ -176,15 +195,12 @@ class LeafSets:
                 np.add.reduce(terms, axis=0, out=scores[:, start:stop])
         return scores.T
 
-    def _indices(
-        self, table: NDArray[Any], row_of_rank: NDArray[np.int32], ranks: NDArray[np.intp]
-    ) -> NDArray[np.int64]:
+    def _indices(self, table: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[np.int64]:
         """Find the index of each row's leaf in the list of values; shape (trees, rows)."""
-        possible = np.invert(np.zeros((ranks.shape[1], self._n_trees), dtype=self._set_type))
+        possible = np.invert(np.zeros((rows.shape[1], self._n_trees), dtype=self._set_type))
         allowed = np.empty_like(possible)  # fresh memory for each feature would cost more
-        for number, (feature, start, stop) in enumerate(self._slots):
-            rows = row_of_rank[start:stop].take(ranks[feature])
-            table.take(rows, axis=0, out=allowed if number else possible, mode="clip")
+        for number, own in enumerate(rows):
+            table.take(own, axis=0, out=allowed if number else possible, mode="clip")
             if number:
                 possible &= allowed
         if self._set_type is np.uint64:  # without its second bit a number is not rounded up

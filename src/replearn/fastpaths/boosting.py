@@ -4,11 +4,10 @@ Tables of possible leaves lead to the leaf of each tree: see `replearn.fastpaths
 values are added in the boosting's own order, so the votes are exactly those of ``predict``, several
 times as fast.
 
-The tables cost something for each model, so workers share the models and not the rows. Fewer
-rows are predicted by the models themselves, and a handful by one table of all trees
-(`replearn.fastpaths.packed_trees`); the votes are the same. This reads the node tables of fitted
-models, which are private to scikit-learn: models that look different from what is expected predict
-one by one.
+The tables cost something for each model. Fewer rows are predicted by the models themselves, and a
+handful by one table of all trees (`replearn.fastpaths.packed_trees`); the votes are the same. This
+reads the node tables of fitted models, which are private to scikit-learn: models that look
+different from what is expected predict one by one.
 """
 
 from __future__ import annotations
@@ -31,10 +30,9 @@ from replearn.fastpaths.packed_trees import (
     count_votes,
     nodes_of_predictor,
 )
-from replearn.tables import n_rows
 
-MIN_ROWS = 1024
-"""Fewer rows are not worth the tables."""
+MIN_ROWS = 128
+"""Fewer rows are not worth the tables, which take about 1 ms for each model the first time."""
 
 
 Tables = list[NDArray[Any]]
@@ -42,9 +40,7 @@ Tables = list[NDArray[Any]]
 
 
 class BoostingPredictor(Predictor):
-    """Histogram boosting models that vote on one table of ranks."""
-
-    splits_models = True
+    """Histogram boosting models that vote on one table of ranks, or of numbers if it is short."""
 
     @cached_property
     def _packed(self) -> PackedBoostingVotes | None:
@@ -60,13 +56,20 @@ class BoostingPredictor(Predictor):
         return boosting_is_readable(model) and are_expected(node_tables(model))
 
     def prepare(self, X: Any) -> Any:
-        """Validate the table once, as any of the models would."""
+        """Validate the table once, as any of the models would; ranks if it is long enough."""
         options = {"dtype": np.float64, "order": "C", "ensure_all_finite": False}
-        return validate_data(self.block_models[0].model, X, reset=False, **options)
+        table = validate_data(self.block_models[0].model, X, reset=False, **options)
+        return table if len(table) < MIN_ROWS else self._bit_trees.ranks(table)
+
+    def part(self, start: int, stop: int) -> Predictor:
+        """Return some of the models, which take the ranks of all."""
+        part = BoostingPredictor(self.block_models[start:stop])
+        part._bit_trees = self._bit_trees.part(start, stop)
+        return part
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows: the second class iff the score is above zero."""
-        if n_rows(X) <= FEW_ROWS and self._packed is not None:
+        if not _are_ranks(X) and len(X) <= FEW_ROWS and self._packed is not None:
             self._packed.add_votes(X.T, counts)
             return
         for block_model, scores in self._scores(X):
@@ -80,13 +83,13 @@ class BoostingPredictor(Predictor):
             shares = block_model.model._loss.predict_proba(scores)
             totals[:, block_model.partition, block_model.codes] += shares
 
-    def _scores(self, X: NDArray[np.float64]) -> Iterator[tuple[BlockModel, NDArray[np.float64]]]:
+    def _scores(self, X: NDArray[Any]) -> Iterator[tuple[BlockModel, NDArray[np.float64]]]:
         """Yield the raw scores of each model, of shape (rows, trees of an iteration)."""
-        if n_rows(X) < MIN_ROWS:
-            for block_model in self.block_models:
-                yield block_model, _walked_scores(block_model.model, X)
+        if _are_ranks(X):
+            yield from zip(self.block_models, self._bit_trees.raw_scores(X), strict=True)
             return
-        yield from zip(self.block_models, self._bit_trees.raw_scores(X), strict=True)
+        for block_model in self.block_models:
+            yield block_model, _walked_scores(block_model.model, X)
 
 
 class PackedBoostingVotes:
@@ -140,9 +143,13 @@ def pack_boostings(
     return PackedBoostingVotes(block_models, tables, offsets)
 
 
+def _are_ranks(X: NDArray[Any]) -> bool:
+    return X.dtype == np.int32
+
+
 def _walked_scores(model: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
     """Let the model walk its own trees, on a table that is validated already."""
-    scores = np.zeros((n_rows(X), model.n_trees_per_iteration_), order="F")
+    scores = np.zeros((len(X), model.n_trees_per_iteration_), order="F")
     scores += model._baseline_prediction
     model._predict_iterations(X, model._predictors, scores, False, 1)
     return scores

@@ -12,10 +12,11 @@ vote by their kind.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,6 +143,13 @@ class PipelinePredictor(Predictor):
         """Tell whether all transformers of a pipeline treat each row on its own."""
         return all(is_rowwise_transformer(step) for _, step in model.steps[:-1])
 
+    def part(self, start: int, stop: int) -> PipelinePredictor:
+        """Return some of the models as a group that takes the tables of this one."""
+        part = copy.copy(self)
+        part.block_models = self.block_models[start:stop]
+        part._predictors = self._predictors[start:stop]
+        return part
+
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows."""
         for rows, predictor, table in self._tables(X):
@@ -241,6 +249,17 @@ class EncodedPredictor(TermsPredictor):
         row_of = {channel: row for row, channel in enumerate([None, *opens])}
         self._gaps = np.array([row_of[one.open] for one in sums])
         self._takes_missing = False
+
+    def part(self, start: int, stop: int) -> EncodedPredictor:
+        """Return some of the models as a group that takes the tables of this one."""
+        part = cast(EncodedPredictor, super().part(start, stop))
+        part.__dict__.pop("_packed", None)
+        own = slice(self._ends[start], self._ends[stop])
+        part._ends = self._ends[start : stop + 1] - own.start
+        part._weights = self._weights[own]
+        part._constants = self._constants[own]
+        part._gaps = self._gaps[own]
+        return part
 
     @cached_property
     def _packed(self) -> PackedTreeVotes | PackedBoostingVotes | None:

@@ -96,7 +96,7 @@ class RowwisePredictor(LoopPredictor):
 class ConstantPredictor(Predictor):
     """Models that saw one class only: a table is not looked at, except for its length."""
 
-    splits_models = True
+    stops_early = False
 
     def prepare(self, X: Any) -> Any:
         """Keep the length of the table only."""

@@ -39,7 +39,7 @@ ROWS_PER_CHUNK = 16384
 """Rows sent through all trees before the next ones: they stay in the cache."""
 
 MIN_ROWS_TO_ORDER = 1024
-MIN_TREES_TO_ORDER = 40
+MIN_TREES_TO_ORDER = 12
 """Fewer rows, or fewer trees, are not worth an order."""
 
 TREES_TO_ORDER = 128

@@ -118,6 +118,26 @@ class FittedVote:
 
 
 @dataclass(frozen=True, eq=False)
+class OpenVotes:
+    """Tells which missing votes can change a prediction; ``thresholds`` are those of all points."""
+
+    law_table: NDArray[np.int64]
+    thresholds: Floats
+
+    def __call__(
+        self, votes: NDArray[np.int32], rows: NDArray[np.intp], n_missing: NDArray[np.int32]
+    ) -> NDArray[np.bool_]:
+        """Tell for each row and partition, from votes and missing votes of the same shape."""
+        least = self.law_table[votes]
+        most = self.law_table[votes + n_missing]
+        thresholds = self.thresholds[rows]
+        n_partitions = votes.shape[1]
+        without = below_law(thresholds, least.sum(axis=1), n_partitions)
+        with_all = below_law(thresholds, most.sum(axis=1), n_partitions)
+        return (least < most) & (without != with_all)[:, np.newaxis]
+
+
+@dataclass(frozen=True, eq=False)
 class ThresholdRule:
     """Two classes: predict 1 iff the point's threshold is below the law's value of its votes.
 
@@ -146,16 +166,8 @@ class ThresholdRule:
         G in the end lies between its value without any of them and its value with all of them. If
         the point's threshold is on the same side of both, the prediction is decided.
         """
-        n_partitions = self.design.n_partitions
-
-        def is_decided(
-            votes: NDArray[np.int32], rows: NDArray[np.intp], n_missing: int
-        ) -> NDArray[np.bool_]:
-            least = below_law(noise[rows], self._response_sums(votes), n_partitions)
-            most = below_law(noise[rows], self._response_sums(votes + n_missing), n_partitions)
-            return np.asarray(least == most)
-
-        return ensemble.votes_until_decided(X, is_decided, n_jobs=n_jobs)
+        is_open = OpenVotes(self.law.table, noise)
+        return ensemble.votes_until_decided(X, is_open, n_jobs=n_jobs)
 
     def noise(self, key: SharedKey, points: Points) -> Floats:
         """Return each point's threshold, uniform in [0, 1)."""

@@ -58,6 +58,7 @@ class Table:
     frame: Any  # of polars: numbers as float64, dates as instants, others as text; missing: null
     columns: dict[str, str]  # the kind of each column
     remarks: tuple[str, ...] = ()  # ids, money and percent, cells that could not be read
+    others: Any = None  # a frame of the columns that were not wanted, as the file has them
 
     def overview(self, used_as: Mapping[str, str]) -> str:
         """Return a table of the columns; ``used_as`` says what some of them are there for.
@@ -130,7 +131,7 @@ def table_of(frame: Any, columns: Mapping[str, str] | None, source: Path) -> Tab
             kinds[name] = ID
             cells[name] = _cells_of(frame[name], ID, source)[0]
             remarks.append(f"column {name!r} looks like an id of the row and is not learned from")
-    return Table(type(frame)(cells), kinds, tuple(remarks))
+    return Table(type(frame)(cells), kinds, tuple(remarks), frame.drop(list(kinds)))
 
 
 def read_chunks(path: Path, encoding: str | None) -> Iterator[Any]:
