@@ -15,6 +15,7 @@ FOLDER = ROOT / "docs" / "benchmarks"
 if not (SCRIPTS / "pages.py").exists():
     pytest.skip("benchmarks are not in a source distribution", allow_module_level=True)
 
+SCORES = "score-thresholds"
 PAGES = sorted(path.stem for path in (FOLDER / "data").glob("*.json"))
 
 
@@ -127,6 +128,57 @@ def about_others():
         if one["contender"] == "single fit" and one["model"] == "tree"
     )
     yield f"({100 * rare:.1f} % of the rows), random thresholds change more"
+
+
+def of_draws(draws):
+    """Yield what the page on flips and accuracy says about many draws of the test rows."""
+    last = draws[-1]
+    ratio = f"{last['ratio']:.2f} ± {last['ratio_error']:.2f}"
+    gains = [f"{100 * one['gain']:+.2f} ± {100 * one['gain_error']:.2f}" for one in draws]
+    literal = f"{last['literal_ratio']:.2f} ± {last['literal_ratio_error']:.2f} of the flips"
+    lost = f"{100 * last['literal_gain']:+.2f} ± {100 * last['literal_gain_error']:.2f} points"
+    yield f"{ratio} (forty draws of the test rows"
+    yield f"{gains[2]} (the same forty draws; {gains[0]} and {gains[1]} in two groups of twenty)"
+    yield f"{literal}, {lost} (the same forty draws)"
+
+
+def test_the_page_on_flips_has_the_means_of_its_draws():
+    text = " ".join((FOLDER / "flips-and-accuracy.md").read_text(encoding="utf-8").split())
+    for sentence in of_draws(records("flips-and-accuracy", "draw_means")):
+        assert sentence in text, sentence
+
+
+def of_score_thresholds():
+    """Yield what the page on score thresholds says first."""
+    large = {one["model"]: 100 * one["gain"] for one in records(SCORES, "score_data_means")}
+    new = {
+        one["model"]: 100 * one["gain"]
+        for one in records(SCORES, "score_new_means")
+        if one["contender"] == "score, rho 0.1"
+    }
+    yield f"{-large['logreg']:.2f} points on five large files, {-new['logreg']:.2f} on [ten files"
+    yield (
+        f"forests ({large['forest']:+.2f}), trees ({large['tree']:+.2f}) and boosting "
+        f"({large['boosting']:+.2f})"
+    )
+    yield f"(trees {new['tree']:+.2f}, boosting {new['boosting']:+.2f})"
+    ratios = {
+        model: [
+            one["to_bagging"]
+            for one in records(SCORES, "score_data")
+            if one["model"] == model and "to_bagging" in one and one["n"] >= 5000
+        ]
+        for model in ("forest", "tree")
+    }
+    forest, tree = ratios["forest"], ratios["tree"]
+    yield f"Forests flip {min(forest):.2f} to {max(forest):.2f} times as often as bagged forests"
+    yield f"trees {min(tree):.2f} to {max(tree):.2f} times"
+
+
+def test_the_page_on_score_thresholds_starts_with_numbers_of_its_data():
+    text = " ".join((FOLDER / f"{SCORES}.md").read_text(encoding="utf-8").split())
+    for sentence in of_score_thresholds():
+        assert sentence in text, sentence
 
 
 # -- records ---------------------------------------------------------------------------------------
