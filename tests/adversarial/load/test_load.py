@@ -66,7 +66,7 @@ def test_a_thousand_pairs_of_audit(tmp_path):
     design = {"test_size": 100, "train_size": 100}
     result = audit(*whole, n_pairs=1000, **design, shared_key="k", resume=tmp_path)
     assert result.design.n_pairs == 1000
-    assert len(list(tmp_path.glob("*.pair"))) == 1000
+    assert len(list(tmp_path.glob("contender-*.pair"))) == 1000
     again = audit(*whole, n_pairs=1000, **design, shared_key="k", resume=tmp_path)
     assert again.to_json(timings=False) == result.to_json(timings=False)
 
