@@ -102,6 +102,15 @@ def test_no_gate_one_gate_some_gates(found, gates):
     assert "Yes, it passed all 2 gates" in found.to_html(passed)
 
 
+@pytest.mark.parametrize(("side", "words"), [("above", "from 0.7"), ("below", "below 0.7")])
+def test_the_first_screen_says_whose_probability_is_approved(side, words):
+    scores = np.linspace(0, 1, 50)
+    labels = np.where(scores > 0.7, "good", "bad")
+    options = {"scores": (scores, scores**2), "pos_label": "good", "threshold": 0.7}
+    found = compare(labels, labels, y=labels, approved=side, **options)
+    assert f"approved: probability of 'good' {words}" in found.to_markdown()
+
+
 def test_models_that_agree():
     same = np.arange(40) % 2
     page = compare(same, same, y=same).to_html()

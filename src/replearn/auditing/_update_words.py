@@ -11,6 +11,7 @@ from replearn.auditing._usefulness import Usefulness
 from replearn.records import two_columns
 
 if TYPE_CHECKING:
+    from replearn.auditing._swap_sets import Approvals
     from replearn.auditing.comparison import ModelComparison
     from replearn.auditing.gate import Gate
 
@@ -177,8 +178,16 @@ def overview(found: ModelComparison) -> Lines:
         rates = percent(kind.rate_a.value), percent(kind.rate_b.value)
         change = f"{points(kind.rate_b.value - kind.rate_a.value)} points"
         swaps = f"{kind.swap_in.rows:,} swapped in, {kind.swap_out.rows:,} out"
-        lines.append((f"approved at {kind.threshold_a:g}", *rates, change, swaps))
+        lines.append((_approved(found, kind), *rates, change, swaps))
     return lines
+
+
+def _approved(found: ModelComparison, kind: Approvals) -> str:
+    """Say which rows are approved: those with a score on one side of the threshold."""
+    assert found.scores is not None, "approvals follow from scores"
+    side = "below" if kind.approved == "below" else "from"
+    label = str(found.scores.pos_label)
+    return f"approved: probability of {label!r} {side} {kind.threshold_a:g}"
 
 
 def flip_lines(found: ModelComparison) -> Lines:
