@@ -13,7 +13,7 @@ from replearn.auditing._columns import DataFacts
 from replearn.auditing._contenders import NEEDS, NOTHING, OLD_MODEL, SHARED_KEY
 from replearn.auditing._judgement import COSTLY, OUTCOMES, WORTH_IT, Score
 from replearn.auditing._statistics import Estimate
-from replearn.auditing._words import price, verdict
+from replearn.auditing._words import headline, price, verdict
 
 NAMES = {
     "baseline": NOTHING,
@@ -171,6 +171,14 @@ def two_worlds():
     truth = rng.integers(0, 2, 300)
     unsure = (np.arange(300) < 60) & (rng.random((8, 2, 300)) < 0.3)
     return {"baseline": truth ^ unsure, "replicable": np.broadcast_to(truth, (8, 2, 300))}, truth
+
+
+def test_one_row_in_a_hundred_is_a_lower_limit_in_the_headline():
+    truth = np.zeros(100, int)
+    runs = np.zeros((4, 2, 100), int)
+    runs[:, 1, :30] = 1
+    text = headline(measured({"baseline": runs}, truth).judgement)
+    assert "for at least 1 row in 100 it is no better than a coin toss" in text
 
 
 def test_contenders_that_were_not_measured_are_in_the_headline():

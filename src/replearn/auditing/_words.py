@@ -86,9 +86,9 @@ def _on_new_rows(judgement: Judgement) -> str:
 def _tail(judged: ContenderJudgement) -> str:
     often = judged.tail.value
     if often >= COIN_TOSS:
-        return "for 1 row in 100 it is no better than a coin toss"
+        return "for at least 1 row in 100 it is no better than a coin toss"
     if often >= NEARLY_COIN_TOSS:
-        return "for 1 row in 100 it is close to a coin toss"
+        return "for at least 1 row in 100 it is close to a coin toss"
     if often > 0:
         return f"1 row in 100 changes in {percent(often, 0)} of retrainings or more"
     return "99 rows in 100 never changed"
@@ -112,11 +112,19 @@ def recommendation(judgement: Judgement) -> str:
         return ""
     if judgement.baseline.changed.value < STABLE_ENOUGH:
         return f"{keep} There is hardly anything to gain."
-    price = f"{100 * judgement.max_price:g} point{'' if judgement.max_price == 0.01 else 's'}"
     return (
         f"{keep} No other contender is shown to change fewer predictions at a price of at most "
-        f"{price}."
+        f"{highest_price(judgement)}."
     )
+
+
+def highest_price(judgement: Judgement) -> str:
+    """Write the price up to which a contender is recommended.
+
+    It is one of each score by which contenders are judged: accuracy, AUC, R².
+    """
+    points = 100 * judgement.max_price
+    return f"{points:g} point{'' if points == 1 else 's'}"
 
 
 def _recommended_threshold(judgement: Judgement) -> str:
