@@ -1,5 +1,8 @@
 """Decision thresholds in an audit: every contender decides at the one that was set."""
 
+import html
+import json
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -58,6 +61,36 @@ def test_the_rule_is_about_the_rare_class(data, threshold, words):
         LogisticRegression(), X, labels, contenders=["baseline"], threshold=threshold, **OPTIONS
     )
     assert words in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize(
+    ("threshold", "words"),
+    [
+        (0.7, "threshold 0.3 on the probability of 'bad'"),
+        ((1, 4), "threshold 0.8 (costs 4:1) on the probability of 'bad'"),
+    ],
+)
+def test_reports_name_the_threshold_where_no_class_is_rare(threshold, words):
+    X, y = make_classification(900, 4, weights=[0.6], random_state=1)
+    labels = np.where(y == 1, "bad", "good")
+    options = {**OPTIONS, "test_size": 200, "contenders": ["baseline"], "threshold": threshold}
+    found = audit(LogisticRegression(), X, labels, **options)
+    assert found.judgement.risk is None
+    assert words in found.to_text().splitlines()[0]
+    assert words in found.to_markdown().splitlines()[0]
+    assert json.loads(found.to_json())["about"]["threshold"] == words.removeprefix("threshold ")
+    assert words.removeprefix("threshold ") in html.unescape(found.to_html())
+    del options["threshold"]
+    assert "threshold" not in audit(LogisticRegression(), X, labels, **options).report.about
+
+
+def test_events_are_rows_also_where_groups_are_drawn(data):
+    X, y = data
+    groups = np.arange(len(y)) // 5
+    found = audit(LogisticRegression(), X, y, groups=groups, contenders=["baseline"], **OPTIONS)
+    risk = found.judgement.risk
+    training_rows = (len(y) - risk.test_rows) / 2
+    assert risk.training_events == pytest.approx(risk.observed * training_rows, abs=1)
 
 
 def test_a_threshold_that_finds_nothing_is_named(data):

@@ -54,6 +54,8 @@ class AuditDesign:
         Share of the second sample of a pair that the first does not have.
     other_shares : tuple of float, default=()
         Smaller shares of new rows, for which each pair has a further sample.
+    rows_per_unit : float, default=1.0
+        Rows of a unit outside the test set, on average; 1 unless units are groups.
     """
 
     n_rows: int
@@ -67,6 +69,7 @@ class AuditDesign:
     key_fingerprint: str
     new_rows: float = 1.0
     other_shares: tuple[float, ...] = ()
+    rows_per_unit: float = 1.0
 
     @property
     def independent_pairs(self) -> bool:
@@ -200,6 +203,7 @@ def make_design(
         key_fingerprint=key.fingerprint,
         new_rows=largest_share,
         other_shares=tuple(others),
+        rows_per_unit=len(rows.of_units(rows.pool_units)) / pool,
     )
 
 

@@ -342,15 +342,14 @@ def _risk(result: Measurement) -> Risk | None:
     index = result.classes.index(rare.label)
     risks = first.probabilities[..., index]
     gaps = np.abs(risks[:, 0] - risks[:, 1]).mean(axis=0)
-    threshold = first.decision_threshold
-    if threshold is not None and index == 0:
-        threshold = 1.0 - threshold
+    threshold = _threshold_of(first, index)
     observed = rare.rows / len(first.truth)
+    training_rows = result.design.train_size * result.design.rows_per_unit
     return Risk(
         event=str(rare.label),
         test_rows=len(first.truth),
         test_events=rare.rows,
-        training_events=round(observed * result.design.train_size),
+        training_events=round(observed * training_rows),
         n_columns=len(result.columns),
         auc=useful.auc,
         observed=observed,
@@ -362,6 +361,24 @@ def _risk(result: Measurement) -> Risk | None:
         change=float(gaps.mean()),
         change_p99=float(np.quantile(gaps, 0.99)),
     )
+
+
+def _threshold_of(first: ClassifierResult, index: int) -> float | None:
+    """Return the decision threshold as one on the probability of one of two classes."""
+    threshold = first.decision_threshold
+    return 1.0 - threshold if threshold is not None and index == 0 else threshold
+
+
+def decision_rule(result: Measurement) -> str:
+    """Say at which threshold the baseline decides; empty: it predicts the more probable class."""
+    first = result.contenders[0]
+    if not isinstance(first, ClassifierResult) or not result.threshold:
+        return ""
+    label = first.usefulness(result.classes, result.mean).rarest.label
+    threshold = _threshold_of(first, result.classes.index(label))
+    named = result.threshold if threshold is None else f"{threshold:.3g}"
+    rule = f" ({result.threshold})" if result.threshold != named else ""
+    return f"{named}{rule} on the probability of {str(label)!r}"
 
 
 def _scores(result: Measurement, contender: ContenderResult) -> Iterator[Score]:

@@ -16,7 +16,7 @@ from replearn._version import __version__
 from replearn.auditing._checks import Finding
 from replearn.auditing._contender_results import ClassifierResult, ContenderResult
 from replearn.auditing._explanation import Explanation
-from replearn.auditing._judgement import ContenderJudgement, Judgement
+from replearn.auditing._judgement import ContenderJudgement, Judgement, decision_rule
 from replearn.auditing._measurement import Measurement
 from replearn.auditing._multiplicity import Multiplicity, multiplicity
 from replearn.auditing._statistics import (
@@ -297,7 +297,7 @@ class Report:
 def make_report(result: Measurement, findings: Iterable[Finding]) -> Report:
     """Derive all numbers of a report from a measurement."""
     return Report(
-        about={"model": result.contenders[0].kind, **result.about},
+        about=_about(result),
         judgement=result.judgement,
         cut_short=result.cut_short,
         design=_design(result),
@@ -316,7 +316,7 @@ def make_report(result: Measurement, findings: Iterable[Finding]) -> Report:
             multiplicity(result, c) for c in result.contenders if isinstance(c, ClassifierResult)
         ),
         instability=tuple(
-            Retrainings.from_result(result, c.name).summary(c.name)
+            Retrainings.from_result(result, c.name, event=_event(result)).summary(c.name)
             for c in result.contenders
             if isinstance(c, ClassifierResult) and c.probabilities is not None
         ),
@@ -329,6 +329,20 @@ def make_report(result: Measurement, findings: Iterable[Finding]) -> Report:
             {c.name: float(c.seconds.mean()) for c in result.contenders},
         ),
     )
+
+
+def _event(result: Measurement) -> Any:
+    """Return the rarer of two classes, which other parts of a report speak of; else the last."""
+    useful = result.contenders[0].usefulness(result.classes, result.mean)
+    if isinstance(useful, RegressionUsefulness) or len(result.classes) != 2:
+        return None
+    return useful.rarest.label
+
+
+def _about(result: Measurement) -> dict[str, str]:
+    about = {"model": result.contenders[0].kind, **result.about}
+    rule = decision_rule(result)
+    return about | {"threshold": rule} if rule else about
 
 
 # -- JSON ------------------------------------------------------------------------------------------

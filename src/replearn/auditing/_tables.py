@@ -14,7 +14,7 @@ from replearn.auditing._records import (
     Report,
     TimeRecord,
 )
-from replearn.auditing._statistics import Estimate, percent, points
+from replearn.auditing._statistics import MIN_GROUP_ROWS, Estimate, percent, points
 from replearn.auditing._time import N_SHUFFLES
 from replearn.auditing._usefulness import NoModel, RegressionUsefulness
 
@@ -140,6 +140,20 @@ def other_names(report: Report) -> Lines:
         )
         lines.append((found.contender, *(estimate.percent() for estimate in estimates)))
     return lines
+
+
+def by_group(report: Report) -> list[Section]:
+    """Return the table of changes by true class and by value of each subgroup, if there are any."""
+    lines: Lines = [("Group", "Test rows", *(c.name for c in report.contenders))]
+    flips = [(*c.by_class, *c.by_subgroup) for c in report.contenders]
+    for group in zip(*flips, strict=True):
+        named = f"{group[0].subgroup} = {group[0].level}"
+        lines.append((named, f"{group[0].rows:,}", *(share.percent() for share in group)))
+    note = (
+        "Predictions that change, by true class and by subgroup; values with fewer than "
+        f"{MIN_GROUP_ROWS} test rows are left out."
+    )
+    return [Section("groups", "Changes by group", note, lines)] if len(lines) > 1 else []
 
 
 def new_rows_sentence(report: Report) -> str:
@@ -346,17 +360,20 @@ def guarantee_note(report: Report) -> str:
 
 
 def title(report: Report) -> str:
-    """Name file, target and model in one line."""
+    """Name file, target, model and decision threshold in one line."""
     about = report.about
     parts = [about[name] for name in ("file", "model") if about.get(name)]
     if about.get("target"):
         parts.insert(1, f"target {about['target']}")
+    if about.get("threshold"):
+        parts.append(f"threshold {about['threshold']}")
     return "Audit of " + ", ".join(parts)
 
 
 def head_items(report: Report, version: str) -> list[tuple[str, str]]:
-    """Return what the head of the page names: file, target, model, date, version."""
-    items = {name: report.about.get(name.lower(), "") for name in ("File", "Target", "Model")}
+    """Return what the head of the page names: file, target, model, threshold, date, version."""
+    names = ("File", "Target", "Model", "Threshold")
+    items = {name: report.about.get(name.lower(), "") for name in names}
     items["Date"] = report.timings.finished
     items["Version"] = f"replearn {version}"
     return [(name, text) for name, text in items.items() if text]
