@@ -51,6 +51,15 @@ def test_fewer_new_rows_change_fewer_predictions():
     assert "samples of which 1 % are new" in text
 
 
+def test_the_page_does_not_call_samples_disjoint_that_share_rows():
+    options = {"n_pairs": 2, "shared_key": KEY, "contenders": ["baseline"], "sources": False}
+    few = audit(GaussianNB(), X, Y, new_rows=0.02, **options).to_html()
+    assert "a second one in which 2&nbsp;% of it were replaced" in few
+    assert "two trainings on samples that differ in 2 % of the rows" in few
+    assert "disjoint samples were drawn" not in few
+    assert "two disjoint samples were drawn" in audit(GaussianNB(), X, Y, **options).to_html()
+
+
 def test_several_shares_are_those_of_single_audits():
     options = {"n_pairs": 3, "n_jobs": 1, "contenders": ["baseline", "incumbent"], "sources": False}
     together = audit(GaussianNB(), X, Y, new_rows=[1.0, 0.1, 0.02], **options)

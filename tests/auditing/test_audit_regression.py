@@ -1,6 +1,7 @@
 """Audit of a quantity: predictions that differ by the tolerance or more have changed."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -71,6 +72,12 @@ def test_a_tree_and_the_other_contenders(found):
     r2 = 1 - squared.mean() / base.truth.var()
     assert found.usefulness("baseline").r2.value == pytest.approx(r2)
     assert found.usefulness("baseline").rmse == pytest.approx(np.sqrt(squared.mean()))
+
+
+def test_the_page_speaks_of_no_accuracy_of_a_quantity(found):
+    hint = re.search(r'data-hint="(Worth it[^"]*)"', found.to_html())[1]
+    assert "at a price of at most 1 point." in hint
+    assert "accuracy" not in hint
 
 
 def test_a_coarse_tolerance_counts_steps_of_a_fine_grid():

@@ -93,6 +93,30 @@ def test_words_for_terminal_and_notebook(result):
     assert repr(result).startswith("AuditResult(")
 
 
+def test_subgroups_have_their_table_in_text_and_markdown(result):
+    expected = {group.level: group.percent() for group in result.report.contenders[0].by_subgroup}
+    assert {"Ulm", "Bonn"} < set(expected)
+    for text in (result.to_text(details=True), result.to_markdown()):
+        for town in ("Ulm", "Bonn"):
+            line = next(line for line in text.splitlines() if f"town = {town}" in line)
+            assert expected[town] in line
+    assert "town = Ulm" not in result.to_text()
+
+
+def test_rows_are_counted_under_the_share_that_they_have(result):
+    page = to_html(result.report)
+    histogram = result.report.contenders[0].row_flips.histogram
+    half = list(histogram.edges).index(0.5)
+    assert histogram.counts[half] > 0, "two of four pairs"
+    line = re.search(r'<th scope="row">50 to 55\s% of the pairs</th><td[^>]*>(\d+)<', page)
+    assert int(line[1]) == histogram.counts[half]
+
+
+def test_the_event_of_instability_plots_is_the_rarer_class(result):
+    first = result.usefulness(EVIL)
+    assert {item.event for item in result.report.instability} == {str(first.rarest.label)}
+
+
 def test_files_by_their_ending(result, tmp_path):
     for ending in ("html", "json", "md"):
         result.save(tmp_path / f"report.{ending}")
@@ -233,6 +257,7 @@ def test_plots_draw_and_respond(visit):
     for name in ("accuracy", "rows", "groups", "reliability"):
         assert page.locator(f"#plot-{name} svg .point").count() > 0, name
     assert page.locator("#plot-accuracy .point").count() == 2
+    assert "guaranteed for pairs from one file:" in page.locator("#plot-rows").inner_text()
     page.locator("#legend button").nth(1).click()
     assert page.locator("#plot-accuracy .point").count() == 1
     assert page.locator("#legend button").nth(1).get_attribute("aria-pressed") == "false"

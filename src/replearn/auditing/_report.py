@@ -54,7 +54,7 @@ def to_text(report: Report, *, details: bool = False) -> str:
             _tables.guarantee_note(report),
             *(
                 text
-                for part in _tables.retraining(report)
+                for part in (*_tables.retraining(report), *_tables.by_group(report))
                 for text in (f"{part.title}. {part.note}", aligned(part.lines))
             ),
             aligned(_tables.usefulness(report)),
@@ -156,7 +156,7 @@ def to_markdown(report: Report) -> str:
         markdown_text(_tables.guarantee_note(report)),
         *(
             text
-            for part in _tables.retraining(report)
+            for part in (*_tables.retraining(report), *_tables.by_group(report))
             for text in (
                 f"## {part.title}",
                 markdown_text(part.note),
@@ -361,8 +361,8 @@ WORDS = {
     ),
     "changed": (
         "Predictions that change",
-        "Share of test rows whose prediction differs between two trainings on different rows "
-        "of the same data: the average over {pairs} pairs of trainings and {rows} test rows.",
+        "Share of test rows whose prediction differs between two trainings on {different} of the "
+        "same data: the average over {pairs} pairs of trainings and {rows} test rows.",
     ),
     "limits": (
         "Limits",
@@ -445,7 +445,10 @@ def glossary(report: Report) -> dict[str, tuple[str, str]]:
     useful = report.contenders[0].usefulness
     names = {
         "pairs": f"{report.design.n_pairs}",
-        "price": f"{100 * report.judgement.max_price:g} % of accuracy",
+        "price": _words.highest_price(report.judgement),
+        "different": "different rows"
+        if report.design.new_rows == 1
+        else f"samples that differ in {100 * report.design.new_rows:.3g} % of the rows",
         "rows": f"{report.design.n_test:,}",
         "tolerance": f"{report.judgement.tolerance or 0:g}",
         "level": f"{100 - 100 * report.design.delta:.0f} %",

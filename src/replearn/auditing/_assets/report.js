@@ -92,7 +92,8 @@
     if (promise === null || promise > highest) return;
     const x = plot.scaleX(promise);
     g.append(element("line", { class: "promise", x1: x, x2: x, y1: plot.area.top, y2: plot.area.bottom }));
-    g.append(element("text", { class: "promise-text", x: x + 5, y: plot.area.top + 12 }, `guaranteed on average: ${percent(promise, 1)}`));
+    const where = promise > c.certificate.rho ? "for pairs from one file" : "on average";
+    g.append(element("text", { class: "promise-text", x: x + 5, y: plot.area.top + 12 }, `guaranteed ${where}: ${percent(promise, 1)}`));
   }
 
   const choice = document.getElementById("group-choice");
