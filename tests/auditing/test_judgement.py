@@ -181,6 +181,14 @@ def test_one_row_in_a_hundred_is_a_lower_limit_in_the_headline():
     assert "for at least 1 row in 100 it is no better than a coin toss" in text
 
 
+def test_a_finding_about_other_contenders_names_them_on_the_first_screen():
+    runs, truth = two_worlds()
+    stable = measured({"baseline": runs["replicable"], "replicable": runs["baseline"]}, truth)
+    assert "RPL001 high flip rate (replicable)" in " ".join(str(stable).split())
+    unstable = measured(runs, truth)
+    assert "RPL001 high flip rate;" in " ".join(str(unstable).split()).replace(".", ";")
+
+
 def test_contenders_that_were_not_measured_are_in_the_headline():
     result = measured(*two_worlds(), not_measured=("incumbent",))
     for text in texts_of(result)[:4]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from replearn.auditing import _words
+from replearn.auditing._checks import Finding
 from replearn.auditing._contenders import NOTHING
 from replearn.auditing._judgement import Judgement
 from replearn.auditing._records import (
@@ -413,11 +414,23 @@ def short_design(report: Report) -> str:
 
 def findings_sentence(report: Report) -> str:
     """Name what the checks found in one line."""
-    names = [f"{finding.code} {finding.title}" for finding in report.found]
+    names = [f"{f.code} {f.title}{_other_contenders(report, f)}" for f in report.found]
     if not names:
         return "No findings."
     more = [f"{len(names) - SHOWN_FINDINGS} more"] if len(names) > SHOWN_FINDINGS else []
     return f"Findings: {'; '.join(names[:SHOWN_FINDINGS] + more)}."
+
+
+def _other_contenders(report: Report, finding: Finding) -> str:
+    """Name the contenders of a finding, if the baseline is not one of them."""
+    named = [
+        c.name
+        for c in report.contenders
+        if any(text.startswith(f"{c.name}: ") for text in finding.explanations)
+    ]
+    if not named or report.contenders[0].name in named:
+        return ""
+    return f" ({', '.join(named)})"
 
 
 def remarks(report: Report) -> list[str]:
