@@ -111,6 +111,11 @@ def test_the_first_screen_says_whose_probability_is_approved(side, words):
     assert f"approved: probability of 'good' {words}" in found.to_markdown()
 
 
+def test_both_models_are_called_old_and_new(found):
+    accuracy = re.search(r"Both models, and no model at all.*?</tr>", found.to_html(), re.DOTALL)
+    assert f"old {found.usefulness_a.accuracy}, new {found.usefulness_b.accuracy}" in accuracy[0]
+
+
 def test_models_that_agree():
     same = np.arange(40) % 2
     page = compare(same, same, y=same).to_html()

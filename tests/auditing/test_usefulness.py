@@ -245,5 +245,5 @@ def test_compare_tells_usefulness_of_both_models(found):
     assert "balanced accuracy" in str(result)
     assert result.no_model.accuracy > 0.8
     lazy = Cut(at=99, moves=0).fit(X[:500], y[:500])
-    assert "model b predicts '0' for nearly every row" in str(compare(one, lazy, X, y))
+    assert "the new model predicts '0' for nearly every row" in str(compare(one, lazy, X, y))
     assert compare(one, two, X).usefulness_a is None

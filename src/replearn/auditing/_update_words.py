@@ -287,7 +287,7 @@ def to_text(found: ModelComparison) -> str:
     for kind in found.approvals:
         swaps = f"{kind.swap_in.rows:,} swapped in, {kind.swap_out.rows:,} out"
         lines.append(
-            (f"approved, {kind.kind}", f"a {kind.rate_a}, b {kind.rate_b}; {swaps}"),
+            (f"approved, {kind.kind}", f"old {kind.rate_a}, new {kind.rate_b}; {swaps}"),
         )
     if found.golden_set is not None:
         golden = found.golden_set
@@ -316,7 +316,7 @@ def _test_lines(found: ModelComparison) -> Lines:
 
 
 def useful_lines(found: ModelComparison) -> Lines:
-    """Accuracy and its relatives of a and b, beside those of no model at all."""
+    """Accuracy and its relatives of both models, beside those of no model at all."""
     one = found.usefulness_a
     two = found.usefulness_b
     none = found.no_model
@@ -332,7 +332,7 @@ def useful_lines(found: ModelComparison) -> Lines:
         ("log-loss", one.log_loss, two.log_loss, f"class shares: {none.log_loss:.3f}"),
     ]
     shown: Lines = [
-        (name, "; ".join(filter(None, (f"a {_text(name, a)}, b {_text(name, b)}", more))))
+        (name, "; ".join(filter(None, (f"old {_text(name, a)}, new {_text(name, b)}", more))))
         for name, a, b, more in lines
         if a is not None or b is not None
     ]
@@ -340,8 +340,8 @@ def useful_lines(found: ModelComparison) -> Lines:
         label = repr(found.scores.pos_label)
         shown.append(("note", f"both scores rank {label} low: is it the positive label?"))
     return shown + [
-        ("note", f"model {which} predicts {str(useful.constant)!r} for nearly every row")
-        for which, useful in (("a", one), ("b", two))
+        ("note", f"the {which} model predicts {str(useful.constant)!r} for nearly every row")
+        for which, useful in (("old", one), ("new", two))
         if useful.constant is not None
     ]
 
