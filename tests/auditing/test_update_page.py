@@ -116,6 +116,15 @@ def test_both_models_are_called_old_and_new(found):
     assert f"old {found.usefulness_a.accuracy}, new {found.usefulness_b.accuracy}" in accuracy[0]
 
 
+def test_markdown_of_a_quantity_names_the_tolerance_and_no_accuracy():
+    truth = np.arange(40.0)
+    found = compare(truth + 1, truth + 6, y=truth, tolerance=5.0)
+    text = found.to_markdown()
+    assert text.startswith("### 40 of 40 predictions change by 5 or more")
+    assert "| share within the tolerance | 100.00% → 0.00% |" in text
+    assert "accuracy" not in text
+
+
 def test_models_that_agree():
     same = np.arange(40) % 2
     page = compare(same, same, y=same).to_html()

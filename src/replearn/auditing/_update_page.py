@@ -46,13 +46,15 @@ def to_markdown(
     lines += [(f"gate: {g.quantity}", str(g)) for g in gates]
     lines += words.flip_lines(found)[1:]
     if found.accuracy_a is not None:
-        lines.append(("accuracy", f"{found.accuracy_a:.2%} → {found.accuracy_b:.2%}"))
+        name = "accuracy" if found.quantity is None else words.WITHIN_TOLERANCE
+        lines.append((name, f"{found.accuracy_a:.2%} → {found.accuracy_b:.2%}"))
     lines += words.score_lines(found)
     if "unknown" not in found.comparable:
         lines.append(("comparable runs", found.comparable))
     overview = words.overview(found)
     parts = [
-        f"### {verdict if gates else ''}{len(found.flipped):,} of {rows:,} predictions change",
+        f"### {verdict if gates else ''}{len(found.flipped):,} of {rows:,} predictions change"
+        f"{words.by_how_much(found)}",
         markdown_text(" ".join([words.is_it_better(found), words.for_whom(found)])),
         markdown_table(lines, "|---|---|"),
         _right_aligned(overview) if len(overview) > 1 else "",

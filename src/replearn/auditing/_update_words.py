@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from replearn.auditing.gate import Gate
 
 Lines = list[tuple[str, ...]]
-SHARES = ("accuracy", "share within the tolerance")
+WITHIN_TOLERANCE = "share within the tolerance"
+SHARES = ("accuracy", WITHIN_TOLERANCE)
 RARE = 0.2
 """Of two classes, AUC is named first if the rarer one has fewer rows."""
 
@@ -32,7 +33,7 @@ def headline(found: ModelComparison) -> str:
     """Say how many predictions change, and how many of them for the worse and the better."""
     n_rows = len(found.predictions_a)
     changed = len(found.flipped)
-    by = "" if found.quantity is None else f" by {found.quantity.tolerance:g} or more"
+    by = by_how_much(found)
     text = f"{changed:,} of {n_rows:,} predictions change{by}, {_with_limits(found.flips)}"
     compared = found.compared
     if compared.worse is None or compared.better is None:
@@ -41,6 +42,11 @@ def headline(found: ModelComparison) -> str:
         f"{text}; {int(compared.worse.sum()):,} rows become wrong, "
         f"{int(compared.better.sum()):,} become right."
     )
+
+
+def by_how_much(found: ModelComparison) -> str:
+    """Say by how much a quantity must change to count; empty for labels."""
+    return "" if found.quantity is None else f" by {found.quantity.tolerance:g} or more"
 
 
 def _with_limits(share: Estimate) -> str:
