@@ -74,6 +74,14 @@ def test_a_tree_and_the_other_contenders(found):
     assert found.usefulness("baseline").rmse == pytest.approx(np.sqrt(squared.mean()))
 
 
+def test_findings_of_a_quantity_name_the_tolerance(found):
+    texts = [text for finding in found.findings for text in finding.explanations]
+    counted = [text for text in texts if "% of the predictions" in text]
+    assert counted
+    for text in counted:
+        assert re.search(r"% of the predictions( change)? by 3 or more", text), text
+
+
 def test_the_page_speaks_of_no_accuracy_of_a_quantity(found):
     hint = re.search(r'data-hint="(Worth it[^"]*)"', found.to_html())[1]
     assert "at a price of at most 1 point." in hint

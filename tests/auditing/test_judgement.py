@@ -282,7 +282,7 @@ def test_enough_events_are_not_remarked_on():
     assert "Too few events" not in str(many)
     wide = dataclasses.replace(many, columns=tuple(map(str, range(400))))
     assert wide.judgement.risk.too_few_events
-    assert "per column (10)" in " ".join(str(wide).split())
+    assert "per column (recommended: 10)" in " ".join(str(wide).split())
 
 
 @pytest.mark.parametrize(

@@ -137,10 +137,15 @@ def _high_flip_rate(result: Measurement) -> Iterable[str]:
         rate = result.flip_rate(c.name)
         if rate.lower > HIGH_FLIP_RATE:
             yield (
-                f"{c.name}: {percent(rate.value, 1)} of the predictions change when the model is "
-                f"retrained ({percent(1 - result.delta, 0)} limits {percent(rate.lower, 1)} to "
+                f"{c.name}: {percent(rate.value, 1)} of the predictions change"
+                f"{_by_how_much(result)} when the model is retrained "
+                f"({percent(1 - result.delta, 0)} limits {percent(rate.lower, 1)} to "
                 f"{percent(rate.upper, 1)})."
             )
+
+
+def _by_how_much(result: Measurement) -> str:
+    return "" if result.tolerance is None else f" by {result.tolerance:g} or more"
 
 
 @check(
@@ -463,8 +468,8 @@ def _not_more_stable(result: Measurement) -> Iterable[str]:
         elif first.changed.value < STABLE_ENOUGH:
             why = "there is hardly anything to gain"
         yield (
-            f"{judged.name} changes {percent(judged.changed.value)} of the predictions, "
-            f"{first.name} {percent(first.changed.value)}: {why}."
+            f"{judged.name} changes {percent(judged.changed.value)} of the predictions"
+            f"{_by_how_much(result)}, {first.name} {percent(first.changed.value)}: {why}."
         )
 
 

@@ -165,7 +165,7 @@ def events(judgement: Judgement) -> str:
     )
     each = found.events_per_column
     if each is not None:
-        counts += f", {each:.1f} per column ({MIN_EVENTS_PER_COLUMN})"
+        counts += f", {each:.1f} per column (recommended: {MIN_EVENTS_PER_COLUMN})"
     return f"Too few events to judge: {counts}."
 
 
