@@ -362,6 +362,42 @@ def test_kinds_are_compared_for_pipelines_of_ones_own_too(call, shop, tmp_path, 
     ]
 
 
+def shared_plan(shop, path, out, *more):
+    names = ("--plan", shop / "plan.json", "--key-file", shop / "key.txt", "--model", "tree")
+    return ("fit", path, *names, "--out", out, "--quiet", *more)
+
+
+def test_certify_compares_what_thresholds_are_derived_from_and_the_target(call, shop, tmp_path):
+    ids = tmp_path / "ids.replearn"
+    more = ("--target", "churn", "--id", "customer_id")
+    assert call(*shared_plan(shop, shop / "b.csv", ids, *more))[0] == 0
+    code, out, _ = call("certify", shop / "a.replearn", ids)
+    assert code == 1
+    assert "(--id): the features here, column 'customer_id' there" in out.splitlines()[0]
+    table = tmp_path / "other.csv"
+    table.write_text((shop / "b.csv").read_text().replace("churn", "default", 1))
+    other = tmp_path / "other.replearn"
+    assert call(*shared_plan(shop, table, other, "--target", "default"))[0] == 0
+    code, out, _ = call("certify", shop / "a.replearn", other)
+    assert code == 3
+    assert "target: column 'churn' here, column 'default' there" in out.splitlines()[0]
+
+
+def test_nothing_is_promised_where_a_condition_does_not_hold(call, shop, tmp_path):
+    rows = pd.read_csv(shop / "a.csv", dtype=str).drop(columns="customer_id")
+    table = tmp_path / "twice.csv"
+    pd.concat([rows.head(350)] * 2).to_csv(table, index=False)
+    files = [tmp_path / "one.replearn", tmp_path / "two.replearn"]
+    for path in files:
+        assert call(*shared_plan(shop, table, path, "--target", "churn"))[0] == 0
+    code, out, _ = call("certify", *files, "--explain")
+    assert code == 0
+    assert "; nothing is promised (NOT certified: " in out.splitlines()[0]
+    assert "the promise is about this pair" not in out
+    assert "Nothing is promised, because a condition does not hold. If it did: Two runs" in out
+    assert "not what was requested" not in out
+
+
 def test_certify_has_a_code_for_what_is_not_known(call, tmp_path):
     made = plan(n=900, rho=0.3, classes=[0, 1])
     one = Identity("0123456789abcdef", "Tree()", "d1", versions={"numpy": "2.0"})
