@@ -9,6 +9,7 @@ from typing import Any
 from replearn.cli import DONE, Action, flag, number, option, put, put_json, say
 from replearn.cli._incumbent import (
     IncumbentOptions,
+    check_columns,
     check_plain_options,
     history_table,
     read_incumbent,
@@ -152,6 +153,7 @@ def _run(
     """Fit on a sample, save and print."""
     sample.tell(quiet=options.quiet)
     check_dependence(sample, has_promise=not options.is_plain)
+    check_columns(options, sample.columns)
     say(*_about_columns(options), quiet=options.quiet)
     # What learns is loaded here and not above: a command should start, help and refuse at once.
     from replearn.auditing import is_replicable
