@@ -499,6 +499,25 @@ def test_options_of_a_retraining_that_do_not_fit(call, shop, tmp_path, options, 
     assert words in err
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda table: table.assign(postcode="1234"), "'postcode' is text there, number here"),
+        (lambda table: table.assign(fee=table["income"]), "'fee' is missing there, number here"),
+        (lambda table: table.drop(columns="town"), "'town' is text there, missing here"),
+    ],
+)
+def test_a_retraining_reads_the_columns_of_the_model_in_use(call, shop, tmp_path, change, words):
+    may = tmp_path / "may.replearn"
+    call(*plain_arguments(shop, "a.csv", may))
+    change(pd.read_csv(shop / "b.csv", dtype=str)).to_csv(tmp_path / "b.csv", index=False)
+    plain = ("--target", "churn", "--model", "tree", "--learner", "plain", "--incumbent", may)
+    code, _, err = call("fit", tmp_path / "b.csv", *plain, "--out", tmp_path / "june.replearn")
+    assert code == 2
+    assert words in err
+    assert f"Use --columns {may}" in err
+
+
 def test_models_without_an_incumbent_have_no_history(call, shop):
     key = ("--key-file", shop / "key.txt")
     for command in (
@@ -631,6 +650,20 @@ def test_a_threshold_about_the_more_frequent_label_is_told(call, shop, tmp_path)
     assert code == 0, err
     assert "--threshold 0.2 is about 'stays', the last label in sorted order" in err
     assert "--pos-label gone" in err
+
+
+def test_a_missed_first_label_needs_a_larger_threshold(call, shop, tmp_path):
+    table = pd.read_csv(shop / "a.csv", dtype=str)
+    n_rows = len(table)
+    labels = np.where(np.arange(n_rows) % 20 == 0, "gone", "stays")
+    pd.DataFrame({"age": table["age"], "churn": labels}).to_csv(tmp_path / "rare.csv", index=False)
+    model = ("--learner", "score", "--rho", 0.3, "--out", tmp_path / "m", "--threshold", 0.2)
+    base = ("fit", tmp_path / "rare.csv", "--target", "churn", "--key-file", shop / "key.txt")
+    code, _, err = call(*base, *model)
+    assert code == 0, err
+    assert "predicts 'stays' for all" in err
+    assert "raise the decision threshold, which is about 'stays' (--threshold 0.9," in err
+    assert "lower the decision threshold" not in err
 
 
 def test_predictions_without_formulas_for_spreadsheets(call, shop, tmp_path):
