@@ -649,6 +649,11 @@ def test_a_threshold_about_the_more_frequent_label_is_told(call, shop, tmp_path)
     code, _, err = call(*base, *model, "--threshold", 0.2)
     assert code == 0, err
     assert "--threshold 0.2 is about 'stays', the last label in sorted order" in err
+    votes = ("--model", "tree", "--max-fits", 18, "--out", tmp_path / "m", "--threshold", 0.2)
+    assert call(*base, *votes)[2].count("--threshold 0.2 is about 'stays'") == 1
+    err = call(*base, *votes, "--pos-label", "gone")[2]
+    assert err.count("in terms of 'stays', the last label in sorted order") == 1
+    err = call(*base, *model, "--threshold", 0.2)[2]
     assert "--pos-label gone" in err
 
 
