@@ -1,7 +1,5 @@
 """Retraining in time order: drift is told from noise, and noise is called drift once in twenty."""
 
-import re
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -109,7 +107,7 @@ def test_drift_is_told_from_noise():
     still = audit(MeanCut(), moving, Y, time=shuffled, **OPTIONS)
     assert still.in_time_order.p_value > 1 / (1 + N_SHUFFLES)
     assert status(still, "RPL016") == "passed"
-    assert re.search("drift adds no changes|no changes by drift", " ".join(still.to_text().split()))
+    assert "no changes by drift are shown" in " ".join(still.to_text().split())
     assert status(audit(MeanCut(), X, Y, **OPTIONS), "RPL016") == "not applicable"
 
 

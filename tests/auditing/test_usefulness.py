@@ -2,6 +2,7 @@
 
 import html
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -97,6 +98,18 @@ def simulated(rng, pairs=10, rows=400):
         truth, np.stack([moved <= 0.5, moved > 0.5], axis=-1).astype(float), chances
     )
     return usefulness(answers, (0, 1), lambda v, **options: mean_limits(v, 0.05, **options))
+
+
+@pytest.mark.parametrize(("row", "precision"), [(0, 0.0), (39, 1.0)])
+def test_one_prediction_of_a_class_does_not_settle_its_precision(row, precision):
+    shares = np.zeros((2, 2, 40, 2))
+    shares[..., 0] = 1.0
+    shares[:, :, row] = (0.0, 1.0)
+    predictions = Predictions(np.arange(40) // 30, shares)
+    measured = usefulness(predictions, ("good", "bad"), partial(mean_limits, delta=0.05))
+    found = measured.rarest.precision
+    assert found.value == precision
+    assert found.upper - found.lower > 0.9
 
 
 def test_limits_cover_what_is_known():

@@ -362,6 +362,42 @@ def test_kinds_are_compared_for_pipelines_of_ones_own_too(call, shop, tmp_path, 
     ]
 
 
+def shared_plan(shop, path, out, *more):
+    names = ("--plan", shop / "plan.json", "--key-file", shop / "key.txt", "--model", "tree")
+    return ("fit", path, *names, "--out", out, "--quiet", *more)
+
+
+def test_certify_compares_what_thresholds_are_derived_from_and_the_target(call, shop, tmp_path):
+    ids = tmp_path / "ids.replearn"
+    more = ("--target", "churn", "--id", "customer_id")
+    assert call(*shared_plan(shop, shop / "b.csv", ids, *more))[0] == 0
+    code, out, _ = call("certify", shop / "a.replearn", ids)
+    assert code == 1
+    assert "(--id): the features here, column 'customer_id' there" in out.splitlines()[0]
+    table = tmp_path / "other.csv"
+    table.write_text((shop / "b.csv").read_text().replace("churn", "default", 1))
+    other = tmp_path / "other.replearn"
+    assert call(*shared_plan(shop, table, other, "--target", "default"))[0] == 0
+    code, out, _ = call("certify", shop / "a.replearn", other)
+    assert code == 3
+    assert "target: column 'churn' here, column 'default' there" in out.splitlines()[0]
+
+
+def test_nothing_is_promised_where_a_condition_does_not_hold(call, shop, tmp_path):
+    rows = pd.read_csv(shop / "a.csv", dtype=str).drop(columns="customer_id")
+    table = tmp_path / "twice.csv"
+    pd.concat([rows.head(350)] * 2).to_csv(table, index=False)
+    files = [tmp_path / "one.replearn", tmp_path / "two.replearn"]
+    for path in files:
+        assert call(*shared_plan(shop, table, path, "--target", "churn"))[0] == 0
+    code, out, _ = call("certify", *files, "--explain")
+    assert code == 0
+    assert "; nothing is promised (NOT certified: " in out.splitlines()[0]
+    assert "the promise is about this pair" not in out
+    assert "Nothing is promised, because a condition does not hold. If it did: Two runs" in out
+    assert "not what was requested" not in out
+
+
 def test_certify_has_a_code_for_what_is_not_known(call, tmp_path):
     made = plan(n=900, rho=0.3, classes=[0, 1])
     one = Identity("0123456789abcdef", "Tree()", "d1", versions={"numpy": "2.0"})
@@ -461,6 +497,25 @@ def test_options_of_a_retraining_that_do_not_fit(call, shop, tmp_path, options, 
     code, _, err = call(*plain_arguments(shop, "b.csv", tmp_path / "june.replearn", *given))
     assert code == 2
     assert words in err
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda table: table.assign(postcode="1234"), "'postcode' is text there, number here"),
+        (lambda table: table.assign(fee=table["income"]), "'fee' is missing there, number here"),
+        (lambda table: table.drop(columns="town"), "'town' is text there, missing here"),
+    ],
+)
+def test_a_retraining_reads_the_columns_of_the_model_in_use(call, shop, tmp_path, change, words):
+    may = tmp_path / "may.replearn"
+    call(*plain_arguments(shop, "a.csv", may))
+    change(pd.read_csv(shop / "b.csv", dtype=str)).to_csv(tmp_path / "b.csv", index=False)
+    plain = ("--target", "churn", "--model", "tree", "--learner", "plain", "--incumbent", may)
+    code, _, err = call("fit", tmp_path / "b.csv", *plain, "--out", tmp_path / "june.replearn")
+    assert code == 2
+    assert words in err
+    assert f"Use --columns {may}" in err
 
 
 def test_models_without_an_incumbent_have_no_history(call, shop):
@@ -594,7 +649,26 @@ def test_a_threshold_about_the_more_frequent_label_is_told(call, shop, tmp_path)
     code, _, err = call(*base, *model, "--threshold", 0.2)
     assert code == 0, err
     assert "--threshold 0.2 is about 'stays', the last label in sorted order" in err
+    votes = ("--model", "tree", "--max-fits", 18, "--out", tmp_path / "m", "--threshold", 0.2)
+    assert call(*base, *votes)[2].count("--threshold 0.2 is about 'stays'") == 1
+    err = call(*base, *votes, "--pos-label", "gone")[2]
+    assert err.count("in terms of 'stays', the last label in sorted order") == 1
+    err = call(*base, *model, "--threshold", 0.2)[2]
     assert "--pos-label gone" in err
+
+
+def test_a_missed_first_label_needs_a_larger_threshold(call, shop, tmp_path):
+    table = pd.read_csv(shop / "a.csv", dtype=str)
+    n_rows = len(table)
+    labels = np.where(np.arange(n_rows) % 20 == 0, "gone", "stays")
+    pd.DataFrame({"age": table["age"], "churn": labels}).to_csv(tmp_path / "rare.csv", index=False)
+    model = ("--learner", "score", "--rho", 0.3, "--out", tmp_path / "m", "--threshold", 0.2)
+    base = ("fit", tmp_path / "rare.csv", "--target", "churn", "--key-file", shop / "key.txt")
+    code, _, err = call(*base, *model)
+    assert code == 0, err
+    assert "predicts 'stays' for all" in err
+    assert "raise the decision threshold, which is about 'stays' (--threshold 0.9," in err
+    assert "lower the decision threshold" not in err
 
 
 def test_predictions_without_formulas_for_spreadsheets(call, shop, tmp_path):

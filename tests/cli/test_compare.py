@@ -99,6 +99,35 @@ def test_a_model_against_what_it_predicted(call, shop, tmp_path):
     assert flips[0] == flips[1]
 
 
+@pytest.mark.parametrize("label", ["no", "yes"])
+def test_scores_of_a_model_are_about_the_positive_label(call, shop, tmp_path, label):
+    key = ("--key-file", shop / "key.txt")
+    options = ("--score", "score", "--pos-label", label, "--id", "customer_id", "--target", "churn")
+    rows = (shop / "new.csv", *key, "--explain")
+    call("predict", shop / "a.replearn", *rows, "--out", tmp_path / "old.csv")
+    old = pl.read_csv(tmp_path / "old.csv")  # the scores of "yes"
+    if label == "no":
+        old.with_columns(score=1.0 - pl.col("score")).write_csv(tmp_path / "old.csv")
+    sides = (tmp_path / "old.csv", shop / "a.replearn", shop / "new.csv")
+    code, out, err = call("compare", *sides, *key, *options, "--json")
+    assert code == 0, err
+    assert abs(json.loads(out)["scores"]["mean_change"]) < 1e-5
+    code, _, err = call("compare", *sides, *key, *options, "--pos-label", "maybe")
+    assert code == 2
+    assert "--pos-label maybe: the labels are no, yes" in err
+
+
+def test_true_labels_that_are_not_used_are_told(call, shop, tmp_path):
+    models = (shop / "a.replearn", shop / "b.replearn")
+    rows = pl.read_csv(shop / "new.csv", infer_schema=False)
+    known = pl.int_range(pl.len()) > 1
+    rows.with_columns(churn=pl.when(known).then("churn")).write_csv(tmp_path / "new.csv")
+    code, out, err = call("compare", *models, tmp_path / "new.csv", "--key-file", shop / "key.txt")
+    assert code == 0
+    assert "accuracy" not in out
+    assert "2 of 60 rows have no 'churn' that can be read (text)" in err
+
+
 def test_two_models_by_group(call, shop):
     key = ("--key-file", shop / "key.txt")
     models = (shop / "a.replearn", shop / "b.replearn", shop / "new.csv")

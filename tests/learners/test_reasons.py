@@ -117,6 +117,15 @@ def test_several_classes_and_no_probabilities(data):
     assert found.spoke_for(0)[0] == "feature 1 (3)"
 
 
+def test_a_first_model_claims_no_agreement_with_an_earlier_one(data):
+    X, y = data
+    may = IncumbentClassifier(LogisticRegression()).fit(X[:700], y[:700])
+    assert "no earlier prediction to keep" in str(may.explain(X[:3]))
+    plain = str(may.explain(X[:3], style="plain"))
+    assert "how firm it is was not measured" in plain
+    assert "earlier and latest data" not in plain
+
+
 def test_an_incumbent_says_what_the_last_training_did(data):
     X, y = data
     frame = pd.DataFrame(X, columns=NAMES)

@@ -251,13 +251,30 @@ def usefulness(predictions: Predictions, labels: tuple[Any, ...], mean: Mean) ->
                 label=labels[index],
                 rows=int((predictions.truth == index).sum()),
                 recall=mean(predictions.recalls(index), rows=predictions.truth == index),
-                precision=estimate(predictions.precisions(index)),
+                precision=_precision(predictions, index, mean),
                 predicted_share=float(shares[index]),
             )
             for index in predictions.present
         ),
         constant=_constant(predictions, labels),
     )
+
+
+def _precision(predictions: Predictions, index: int, mean: Mean) -> Estimate | None:
+    """Estimate the precision of one class.
+
+    If all predictions of it are right, or all are wrong, they do not vary: their number limits what
+    other rows may show.
+    """
+    values = predictions.precisions(index)
+    if values is None:
+        return None
+    found = mean(values, within=SHARES)
+    if found.lower < found.upper:
+        return found
+    predicted = (predictions.recalls(index) > 0).any(axis=0)
+    right = np.tile(predictions.truth == index, (len(values), 1)).astype(np.float64)
+    return mean(right, rows=predicted)
 
 
 def _constant(predictions: Predictions, labels: tuple[Any, ...]) -> Any:

@@ -33,6 +33,7 @@ from replearn.cli._options import (
     add_command,
     argument,
     build,
+    check_outputs,
     fill,
     flag,
     memory,
@@ -137,7 +138,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with plain_warnings():
             parsed = make_parser(arguments).parse_args(arguments)
-            return int(parsed.action.run(build(parsed.action.options, parsed)))
+            options = build(parsed.action.options, parsed)
+            check_outputs(options)
+            return int(parsed.action.run(options))
     except KeyboardInterrupt:
         say("interrupted")
         return INTERRUPTED
@@ -174,7 +177,11 @@ _AS_OPTIONS = {
     r"fit\(X, y, groups=\.\.\.\)": "--group-by COLUMN",
     r"\bids=(?=\.)": "--id COLUMN",
     r"\bcheck_price=True": "--check-price",
-    r"\bmemory=0\.5": "--memory 0.5",
+    r"\bmemory=([\d.]*\d)": r"--memory \1",
+    r"\bband=([\d.]*\d)": r"--band \1",
+    r"\bn_blocks or max_fits\b": "--max-fits",
+    r"\bn_jobs == 0 in Parallel has no meaning": "--jobs 0: must be at least 1",
+    r"\bthreshold='?([\w=.]*\w)'?": r"--threshold \1",
     r"\bScoreReplicableClassifier has": "--learner score has",
     r"\bIncumbentClassifier keeps": "--incumbent FILE keeps",
 }
@@ -186,10 +193,23 @@ def as_options(text: str) -> str:
 
     >>> as_options("check_price=True measures what is lost.")
     '--check-price measures what is lost.'
+    >>> as_options("rho=3.0 must lie in (0, 1]")
+    '--rho 3.0 must lie in (0, 1]'
     """
     for parameter, as_option in _AS_OPTIONS.items():
         text = re.sub(parameter, as_option, text)
-    return text
+    return re.sub(_WRONG_VALUE, _option_of, text)
+
+
+_WRONG_VALUE = (
+    r"(?<![\w-])(n|rho|max_fits|max_flip|new_rows|n_pairs)=(\S+)(?= must )"
+    r"|The '(memory|band|max_changes|max_negative_flips|keep_rate)' parameter of \w+"
+)
+
+
+def _option_of(found: re.Match[str]) -> str:
+    name = (found[1] or found[3]).removeprefix("n_").replace("_", "-")
+    return f"--{name} {found[2]}" if found[2] else f"--{name}"
 
 
 def _in_one_line(error: BaseException) -> str:

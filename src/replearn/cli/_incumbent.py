@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from replearn.cli import CommandOptions, number, option
-from replearn.cli._inputs import read_threshold
+from replearn.cli._inputs import notes_of_model, read_threshold
 from replearn.cli._predictions import load_model
+from replearn.tables import is_date
 
 OPTIONS = ("memory", "band", "max_changes", "max_negative_flips", "keep_rate")
 """Parameters of `IncumbentClassifier` that are options of the command."""
@@ -79,6 +80,28 @@ def read_incumbent(options: Any) -> Any:
             "the predictions would differ from those in use. Use the same --id."
         )
     return model
+
+
+def check_columns(options: Any, columns: Mapping[str, str]) -> None:
+    """Refuse features of other names or kinds than those that the model in use was trained on."""
+    if options.incumbent is None:
+        return
+    before = notes_of_model(options.incumbent)["columns"]
+    names = [n for n in {**before, **columns} if not _is_same(before.get(n), columns.get(n))]
+    if names:
+        words = (
+            f"{name!r} is {before.get(name, 'missing')} there, {columns.get(name, 'missing')} here"
+            for name in names
+        )
+        raise ValueError(
+            f"--incumbent {options.incumbent}: it reads other columns: {'; '.join(words)}. Use "
+            f"--columns {options.incumbent}, so that both models get the same cells."
+        )
+
+
+def _is_same(before: str | None, now: str | None) -> bool:
+    both_dates = before is not None and now is not None and is_date(before) and is_date(now)
+    return before == now or both_dates
 
 
 def with_incumbent(

@@ -447,16 +447,21 @@ def read_threshold(options: ThresholdOptions, label_counts: Mapping[Any, int]) -
     known = {str(label): label for label in classes.tolist()}
     if options.pos_label is not None and options.pos_label not in known:
         raise ValueError(f"--pos-label {options.pos_label}: the labels are {', '.join(known)}.")
-    if options.pos_label is None and len(classes) == 2:
-        rarer = min(label_counts, key=label_counts.__getitem__)
-        positive = classes[1]
-        if rarer != positive:
-            say(
-                f"note: --threshold {options.threshold} is about {str(positive)!r}, the last label "
-                f"in sorted order; for one about {str(rarer)!r}, use --pos-label {rarer}"
-            )
     positive = None if options.pos_label is None else known[options.pos_label]
     return threshold_of_label(threshold, positive, classes)
+
+
+def about_threshold(options: ThresholdOptions, label_counts: Mapping[Any, int]) -> list[str]:
+    """Say which label a threshold is about, where it may not be the expected one."""
+    if options.threshold is None or len(label_counts) != 2:
+        return []
+    first, last = sorted(label_counts)
+    if options.pos_label is None and label_counts[first] < label_counts[last]:
+        return [
+            f"note: --threshold {options.threshold} is about {str(last)!r}, the last label in "
+            f"sorted order; for one about {str(first)!r}, use --pos-label {first}"
+        ]
+    return []
 
 
 def base_model(name: str, columns: Mapping[str, str], known: Named = NAMED) -> Any:

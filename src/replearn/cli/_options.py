@@ -10,6 +10,7 @@ import argparse
 import ast
 import dataclasses
 import difflib
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
 
@@ -225,6 +226,26 @@ def build(options: type[Built], parsed: argparse.Namespace) -> Built:
     values = {field.name: getattr(parsed, field.name) for field in dataclasses.fields(options)}
     fixed = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
     return options(**fixed)
+
+
+def check_outputs(options: CommandOptions) -> None:
+    """Refuse to write over a file that is read: a table, a model, a key, a plan."""
+    fields = dataclasses.fields(options)
+    read = [field.name for field in fields if not field.metadata.get("flag")]
+    for output in _OUTPUTS:
+        written = getattr(options, output, None)
+        if written is None or not os.path.isfile(written):
+            continue
+        for name in (*read, "key_file", "plan"):
+            path = getattr(options, name, None)
+            if isinstance(path, str) and os.path.isfile(path) and os.path.samefile(written, path):
+                raise ValueError(
+                    f"--{output.replace('_', '-')} {written} is a file that this command reads; "
+                    "name another one."
+                )
+
+
+_OUTPUTS = ("out", "certificate", "save_columns", "save")
 
 
 def _add(group: Any, field: Any, *, hidden: bool = False) -> None:

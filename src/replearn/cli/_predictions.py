@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.cli import ENCODING_HELP, CommandOptions, flag, number, option, repeated
+from replearn.cli import ENCODING_HELP, CommandOptions, flag, number, option, repeated, say
 from replearn.cli._inputs import (
+    POS_LABEL_HELP,
     as_labels,
     clean_labels,
     notes_of_model,
@@ -76,6 +77,7 @@ class TableOptions(ModelOptions):
     score: str | None = option(
         "the scores in tables: probabilities of the positive label", "COLUMN"
     )
+    pos_label: str | None = option(POS_LABEL_HELP, "LABEL")
 
 
 def load_model(
@@ -138,15 +140,20 @@ def points_of(
     return X, ids.to_list(), table.remarks
 
 
-def read_truth(path: str, notes: Mapping[str, Any], encoding: str | None) -> NDArray[Any] | None:
-    """Read the target of a file; None if it is missing, or missing in some row."""
+def read_truth(options: ModelOptions, path: str, notes: Mapping[str, Any]) -> NDArray[Any] | None:
+    """Read the target of a file; None if it is missing, or (with a remark) in some row."""
     target = notes["target"]
     kind = notes["target_kind"]
     try:
-        column = read_table(path, {target: kind}, encoding=encoding).frame[target]
+        column = read_table(path, {target: kind}, encoding=options.encoding).frame[target]
     except TableFileError:
         return None
     if column.null_count():
+        say(
+            f"{path}: {column.null_count()} of {len(column)} rows have no {target!r} that can be "
+            f"read ({kind}), so no true label is used and nothing is counted as right or wrong",
+            quiet=options.quiet,
+        )
         return None
     return as_labels(clean_labels(column) if notes.get("clean_labels") else column, kind)
 
@@ -233,8 +240,20 @@ def predictions_of_model(
     if options.score is not None:
         if not hasattr(model, "predict_proba") or len(model.classes_) != 2:
             raise ValueError(f"--score: {path} has no probabilities of two classes.")
-        columns["score"] = pl.Series("score", model.predict_proba(X)[:, 1])
+        label = label_of(options, model)
+        code = 1 if label is None else model.classes_.tolist().index(label)
+        columns["score"] = pl.Series("score", model.predict_proba(X)[:, code])
     return Predictions(path, ids.name, pl.DataFrame(columns))
+
+
+def label_of(options: TableOptions, model: Any) -> Any:
+    """Return the positive label as the model writes it; None if no option names it."""
+    if options.pos_label is None:
+        return None
+    known = {str(label): label for label in getattr(model, "classes_", np.empty(0)).tolist()}
+    if options.pos_label not in known:
+        raise ValueError(f"--pos-label {options.pos_label}: the labels are {', '.join(known)}.")
+    return known[options.pos_label]
 
 
 def _first_column(path: str, options: TableOptions, files: TableFiles) -> str:

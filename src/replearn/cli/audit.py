@@ -33,6 +33,7 @@ from replearn.cli._inputs import (
     Sample,
     SampleOptions,
     ThresholdOptions,
+    about_threshold,
     base_model,
     read_key,
     read_sample,
@@ -239,6 +240,8 @@ def _audit(
         name = "ridge" if options.model == "logreg" else options.model  # the command's default
         known = REGRESSORS
     base = base_model(name, sample.columns, known=known)
+    if known is not REGRESSORS:
+        say(*about_threshold(options, sample.label_counts))
     result = audit(
         base,
         sample.features_for(base),

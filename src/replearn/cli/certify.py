@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -57,7 +57,7 @@ def run(options: CertifyOptions) -> int:
     runs = {path: read_run(path) for path in options.files}
     first, *others = runs
     probes = {
-        path: read_probe(file, *runs[path])
+        path: read_probe(file, runs[path][0], runs[path][1].get("columns"))
         for path, file in _one_for_each("--probe", options.probe, runs).items()
     }
     votes = {
@@ -78,11 +78,13 @@ def run(options: CertifyOptions) -> int:
         put_json(_as_json(certificates, comparisons))
     else:
         if comparisons:
-            put(_verdict(comparisons))
+            put(_verdict(comparisons) + _refuted(certificates))
         for path, certificate in certificates.items():
             put(f"{path}: {_in_words(certificate)}")
         for path, comparison in comparisons.items():
-            put(f"{first} and {path}: {comparison}")
+            refuted = _refuted({name: certificates[name] for name in (first, path)})
+            words = "comparable" if comparison and refuted else str(comparison)
+            put(f"{first} and {path}: {words}{refuted}")
         if options.explain:
             put(f"\n{certificates[first].explain()}")
     return _CODES[_together(comparisons)]
@@ -113,6 +115,12 @@ def _verdict(comparisons: dict[str, Comparison]) -> str:
     return f"unknown: whether the runs are comparable depends on: {items}"
 
 
+def _refuted(certificates: dict[str, Certificate]) -> str:
+    """Say which runs have no promise, because their data refute one of its conditions."""
+    found = [path for path, certificate in certificates.items() if certificate.failed_conditions]
+    return f"; nothing is promised (NOT certified: {', '.join(found)})" if found else ""
+
+
 def _one_for_each(option: str, files: Sequence[str] | None, runs: dict[str, Any]) -> dict[str, str]:
     """Return the file of each run; none without the option."""
     if files is None:
@@ -126,16 +134,33 @@ def _one_for_each(option: str, files: Sequence[str] | None, runs: dict[str, Any]
 
 
 def _compare(
-    one: tuple[Certificate, Any], two: tuple[Certificate, Any], **evidence: Any
+    one: tuple[Certificate, Mapping[str, Any]],
+    two: tuple[Certificate, Mapping[str, Any]],
+    **evidence: Any,
 ) -> Comparison:
-    """Compare also how two model files read a table: a pipeline of one's own does not tell."""
+    """Compare also how two model files read a table, which their certificates do not say."""
     comparison = one[0].comparable(two[0], **evidence)
     mine = one[1]
     yours = two[1]
-    if not (isinstance(mine, dict) and isinstance(yours, dict)) or mine == yours:
+    if "columns" not in mine or "columns" not in yours:
         return comparison
-    kinds = f"kinds of the columns: {', '.join(differing(mine, yours))}"
-    return replace(comparison, differences=(*comparison.differences, kinds))
+    differences = list(comparison.differences)
+    unknowns = list(comparison.unknowns)
+    if mine["columns"] != yours["columns"]:
+        kinds = differing(mine["columns"], yours["columns"])
+        differences.append(f"kinds of the columns: {', '.join(kinds)}")
+    for name, words in (("id", "thresholds are derived from (--id)"), ("target", "target")):
+        here = mine.get(name)
+        there = yours.get(name)
+        if here != there:
+            # Two names may be one thing; thresholds of ids and of features are not.
+            found = unknowns if here and there else differences
+            found.append(f"{words}: {_named(here)} here, {_named(there)} there")
+    return replace(comparison, differences=tuple(differences), unknowns=tuple(unknowns))
+
+
+def _named(column: str | None) -> str:
+    return "the features" if column is None else f"column {column!r}"
 
 
 def _in_words(certificate: Certificate) -> str:

@@ -23,7 +23,7 @@ from replearn.cli import (
     put_json,
     say,
 )
-from replearn.cli._inputs import GROUP_BY_HELP, POS_LABEL_HELP, SUBGROUPS_HELP
+from replearn.cli._inputs import GROUP_BY_HELP, SUBGROUPS_HELP
 from replearn.cli._predictions import (
     NO_PREDICTION,
     Predictions,
@@ -34,6 +34,7 @@ from replearn.cli._predictions import (
     column_by_id,
     in_order_of,
     is_predictions,
+    label_of,
     load_model,
     predictions_of_model,
     read_carried,
@@ -83,7 +84,6 @@ class CompareOptions(TableOptions):
     subgroups: tuple[str, ...] = option(SUBGROUPS_HELP, "A,B", default=(), type=names)
     group_by: str | None = option(GROUP_BY_HELP, "COLUMN")
     target: str | None = option("the true labels, for tables (model files know theirs)", "COLUMN")
-    pos_label: str | None = option(POS_LABEL_HELP, "LABEL")
     score_threshold: float | None = number(
         "decision threshold on scores (default: that of the old model, or 0.5)", float
     )
@@ -185,11 +185,11 @@ def _compare_models(options: CompareOptions) -> Any:
         _keyed(one, ids),
         _keyed(two, ids),
         X,
-        read_truth(options.data, notes, options.encoding),
+        read_truth(options, options.data, notes),
         ids=_names_of_rows(options, notes, ids),
         groups=groups,
         subgroups=_subgroups(cells),
-        pos_label=_label_of(options, one),
+        pos_label=label_of(options, one),
         reference=reference,
         must_not_change=_golden_points(options, (one, two), notes, files),
         **_settings(options),
@@ -205,16 +205,6 @@ def _names_of_rows(options: CompareOptions, notes: Any, ids: list[str] | None) -
     if carried is None or len(set(carried[1])) < len(carried[1]):
         return None
     return [str(name) for name in carried[1]]
-
-
-def _label_of(options: CompareOptions, model: Any) -> Any:
-    """Return the positive label as the model writes it."""
-    if options.pos_label is None:
-        return None
-    known = {str(label): label for label in getattr(model, "classes_", np.empty(0)).tolist()}
-    if options.pos_label not in known:
-        raise ValueError(f"--pos-label {options.pos_label}: the labels are {', '.join(known)}.")
-    return known[options.pos_label]
 
 
 def _golden_points(

@@ -9,6 +9,7 @@ from typing import Any
 from replearn.cli import DONE, Action, flag, number, option, put, put_json, say
 from replearn.cli._incumbent import (
     IncumbentOptions,
+    check_columns,
     check_plain_options,
     history_table,
     read_incumbent,
@@ -18,6 +19,7 @@ from replearn.cli._inputs import (
     MemoryOptions,
     SampleOptions,
     ThresholdOptions,
+    about_threshold,
     base_model,
     check_dependence,
     read_key,
@@ -152,7 +154,9 @@ def _run(
     """Fit on a sample, save and print."""
     sample.tell(quiet=options.quiet)
     check_dependence(sample, has_promise=not options.is_plain)
+    check_columns(options, sample.columns)
     say(*_about_columns(options), quiet=options.quiet)
+    say(*about_threshold(options, sample.label_counts), *_about_first_label(options, sample))
     # What learns is loaded here and not above: a command should start, help and refuse at once.
     from replearn.auditing import is_replicable
     from replearn.persistence import check_savable
@@ -277,6 +281,18 @@ def _about_columns(options: FitOptions) -> list[str]:
     return [
         "the kinds of the columns were guessed from this file; another lab adopts them with "
         f"--columns {options.out} (or --save-columns here), and certify compares them"
+    ]
+
+
+def _about_first_label(options: FitOptions, sample: Any) -> list[str]:
+    """Say that a threshold about the first label is written as one about the second."""
+    labels = [str(label) for label in sorted(sample.label_counts)]
+    if options.threshold is None or len(labels) != 2 or options.pos_label != labels[0]:
+        return []
+    return [
+        f"note: --threshold {options.threshold} is about {labels[0]!r}; what is printed and saved "
+        f"as the threshold is the same decision in terms of {labels[1]!r}, the last label in "
+        "sorted order"
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,8 @@ def make(options: MakeProbeOptions) -> int:
 
 def digest(options: DigestProbeOptions) -> int:
     """Make the digest of encoded rows."""
-    probe = read_probe(options.encoded, *read_run(options.of))
+    certificate, notes = read_run(options.of)
+    probe = read_probe(options.encoded, certificate, notes.get("columns"))
     if probe.mark:
         say(f"note: {probe.mark}: encode the rows with what was fitted on the training rows")
     if options.out:
@@ -80,17 +82,17 @@ def digest(options: DigestProbeOptions) -> int:
     return DONE
 
 
-def read_run(path: str) -> tuple[Certificate, Any]:
-    """Read a certificate and compute it again; of a model file also the kinds of its columns."""
+def read_run(path: str) -> tuple[Certificate, Mapping[str, Any]]:
+    """Read a certificate and compute it again; of a model file also its notes about the table."""
     if zipfile.is_zipfile(path):
         from replearn.persistence import describe  # certificates alone are read without estimators
 
         about = describe(path)
         if about.certificate is None:
             raise CertificateError(f"{path} has no certificate: its estimator promises nothing.")
-        return about.certificate, about.notes.get("columns")
+        return about.certificate, about.notes
     try:
-        return Certificate.load(path), None
+        return Certificate.load(path), {}
     except (CertificateError, UnicodeDecodeError) as error:
         raise CertificateError(f"{path} is not valid: {error}") from None
 

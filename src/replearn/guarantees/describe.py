@@ -33,7 +33,7 @@ def certificate_rows(certificate: "Certificate") -> list[tuple[str, str]]:
     return [
         *rows,
         ("key fingerprint", identity.key_fingerprint + _about_key(identity.key_fingerprint)),
-        ("promise", " ".join(certificate.promises)),
+        ("promise", _without_promise(certificate) + " ".join(certificate.promises)),
         ("theorems", ", ".join(certificate.theorems)),
         ("assumptions", ", ".join(item.code for item in certificate.assumptions)),
         ("replearn", identity.library_version),
@@ -45,6 +45,14 @@ def certificate_rows(certificate: "Certificate") -> list[tuple[str, str]]:
 def _verdict(promise: "Certificate | Plan") -> str:
     named = promise.verdict.replace("not", "NOT")
     return named if promise.certified else f"{named}: {promise.reason}"
+
+
+def _without_promise(certificate: "Certificate") -> str:
+    """Say that nothing is promised where the data refute a condition."""
+    return _NO_PROMISE if certificate.failed_conditions else ""
+
+
+_NO_PROMISE = "Nothing is promised, because a condition does not hold. If it did: "
 
 
 def _about_key(fingerprint: str) -> str:
@@ -139,11 +147,14 @@ def _heavy_rows(design: Design) -> list[tuple[str, str]]:
 def explain(certificate: "Certificate") -> str:
     """Return a certificate in plain words."""
     first, *others = certificate.promises
-    parts = [first]
+    parts = [_without_promise(certificate) + first]
     if certificate.verdict == "estimated":
         parts.append(f"This is an estimate, not a certificate: {certificate.reason}.")
     elif not certificate.certified:
-        parts.append(f"This is not what was requested: {certificate.reason}.")
+        words = (
+            "The condition" if certificate.failed_conditions else "This is not what was requested"
+        )
+        parts.append(f"{words}: {certificate.reason}.")
     if certificate.design is not None:
         parts.append(_mechanism(certificate.design))
     parts += others

@@ -559,6 +559,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
             unchanged_for=found.age,
             plain=style == "plain",
             reasons=why,
+            is_alone=not self.chain_.recent,
         )
 
     @available_if(_fitted_has("predict_proba"))

@@ -38,6 +38,8 @@ class KeptExplanation(InWords):
         Whether sentences are for the person who gets the prediction.
     reasons : Reasons or None, default=None
         Contributions of the features, where reference rows were given.
+    is_alone : bool, default=False
+        Whether the chain has one model, so that no earlier prediction is remembered.
     """
 
     prediction: NDArray[Any]
@@ -48,6 +50,7 @@ class KeptExplanation(InWords):
     unchanged_for: NDArray[np.intp]
     plain: bool = False
     reasons: Reasons | None = field(default=None, repr=False)
+    is_alone: bool = False
 
     @property
     def changed(self) -> NDArray[np.bool_]:
@@ -77,6 +80,8 @@ class KeptExplanation(InWords):
 
     def _firmness(self, row: int) -> str:
         """Say how near the decision is to another one, and what the last training did."""
+        if self.is_alone:
+            return "It comes from one model; how firm it is was not measured."
         if self.changed[row]:
             return (
                 f"Before the last training it was {self.incumbent_prediction[row]!s}: the new data "
@@ -97,7 +102,9 @@ class KeptExplanation(InWords):
             old = self.incumbent_prediction[row]
             new = self.new_prediction[row]
             evidence = f"margin {self.margin[row]:.3f}, band {self.band[row]:g}"
-            if reasons[row] == "agreement":
+            if self.is_alone:
+                yield f"Prediction {new!s}: there is no earlier prediction to keep ({evidence})."
+            elif reasons[row] == "agreement":
                 yield f"Prediction {new!s}: the model in use and the new one agree ({evidence})."
             elif reasons[row] == "band":
                 yield (

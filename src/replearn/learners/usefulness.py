@@ -194,7 +194,7 @@ def warn_if_useless(measured: Usefulness | None, base: Any) -> None:
         warn_user(
             f"the fitted model predicts {single!r} for all {measured.n_rows:,} training rows that "
             f"were tried, although {others:.1%} of them have another label (AUC "
-            f"{_shown(measured.auc)}). {_REMEDY}",
+            f"{_shown(measured.auc)}). {_remedy(measured, single != measured.classes[0])}",
             UsefulnessWarning,
         )
         return
@@ -204,17 +204,28 @@ def warn_if_useless(measured: Usefulness | None, base: Any) -> None:
             f"the fitted model finds {_shown(measured.recall[index], '.1%')} of the rows with "
             f"label {label!r}, a block estimator alone "
             f"{_shown(measured.block_recall[index], '.1%')} on average (AUC "
-            f"{_shown(measured.auc)}). {_REMEDY}",
+            f"{_shown(measured.auc)}). {_remedy(measured, label == measured.classes[0])}",
             UsefulnessWarning,
         )
 
 
-_REMEDY = (
-    "What the certificate says holds, but of a model that is of little use. If the class is rare, "
-    "lower the decision threshold (threshold=0.1, threshold='prevalence', threshold='recall=0.8') "
-    "or use class_weight='balanced'; otherwise use larger blocks (smaller n_blocks) or more rows. "
-    "usefulness_ has the numbers."
-)
+def _remedy(measured: Usefulness, is_first: bool) -> str:
+    """Say what to do; thresholds of two classes are about the second, and the first may be missed.
+
+    >>> two = Usefulness(("no", "yes"), (9, 1), 0.9, 0.9, (1.0, 0.0), (1.0, 0.0), 0.8, (10, 0))
+    >>> "lower" in _remedy(two, False), "raise" in _remedy(two, True)
+    (True, True)
+    """
+    threshold = "lower the decision threshold (threshold=0.1, threshold='prevalence', "
+    threshold += "threshold='recall=0.8')"
+    if is_first and len(measured.classes) == 2:
+        threshold = f"raise the decision threshold, which is about {measured.classes[1]!r} "
+        threshold += "(threshold=0.9, threshold='prevalence', threshold='specificity=0.8'),"
+    return (
+        "What the certificate says holds, but of a model that is of little use. If the class is "
+        f"rare, {threshold} or use class_weight='balanced'; otherwise use larger blocks (smaller "
+        "n_blocks) or more rows. usefulness_ has the numbers."
+    )
 
 
 def _shown(value: float | None, style: str = ".3f") -> str:
