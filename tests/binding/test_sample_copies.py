@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.linear_model import LinearRegression
@@ -17,6 +18,7 @@ from replearn import (
     PointwiseReplicableClassifier,
     PointwiseReplicableRegressor,
     ScoreReplicableClassifier,
+    UnsupportedValueError,
 )
 from replearn.binding.sample import copy_conditions
 
@@ -128,6 +130,63 @@ def test_jittered_copies_are_found(noise):
     words = "rounded to a grid, occur exactly 6 times each"
     assert words in found(table, np.repeat(Y[:500], 6))
     assert words in found(pd.DataFrame(table, columns=list("abcd")), np.repeat(Y[:500], 6))
+
+
+OTHER_TABLES = {
+    "csr": sparse.csr_matrix,
+    "coo": sparse.coo_array,
+    "objects": lambda table: table.astype(object),
+    "frame of objects": lambda table: pd.DataFrame(table).astype(object),
+    "pyarrow": lambda table: pd.DataFrame(table).astype("double[pyarrow]"),
+}
+
+
+@pytest.mark.parametrize("kind", OTHER_TABLES)
+def test_other_tables_hide_neither_jittered_copies_nor_panels(kind):
+    table = np.repeat(X.to_numpy()[:500], 6, axis=0) + 1e-9 * RNG.normal(size=(3000, 4))
+    labels = np.repeat(Y[:500], 6)
+    assert "rounded to a grid" in found(OTHER_TABLES[kind](table), labels)
+    person = np.repeat(np.arange(500), 5)
+    people = np.column_stack([X.to_numpy(), person])
+    assert "500 values of column 4 occur exactly 5" in found(OTHER_TABLES[kind](people), Y)
+    assert not found(OTHER_TABLES[kind](X.to_numpy()), Y)
+
+
+def test_texts_and_unhashable_cells_of_objects():
+    person = np.repeat(np.arange(500), 5).astype(str)
+    people = np.column_stack([X.to_numpy().astype(object), person.astype(object)])
+    people[::7, 0] = None
+    assert "500 values of column 4" in found(people, Y)
+    people[:, 4] = [[0]] * 2500
+    with pytest.raises(UnsupportedValueError, match="column 4"):
+        learner().fit(people, Y)
+
+
+INDICES = {
+    "named": lambda person: pd.Index(person, name="visit of"),
+    "texts": lambda person: pd.Index(person.astype(str)),
+    "categories": lambda person: pd.CategoricalIndex(person.astype(str)),
+    "levels": lambda person: pd.MultiIndex.from_arrays(
+        [np.arange(len(person)) % 5, person], names=["visit", "machine"]
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", INDICES)
+def test_an_index_does_not_hide_a_panel(kind):
+    person = np.repeat(np.arange(500), 5)
+    rows = X.set_axis(INDICES[kind](person))
+    assert "500 values of" in found(rows, Y)
+    with pytest.warns(NotCertifiedWarning, match=r"groups=X.index.get_level_values\("):
+        copy_conditions(rows, Y)
+
+
+def test_an_index_of_persons_or_of_rows():
+    person = np.random.default_rng(0).integers(0, 1000, 2500)
+    assert "index 'patient' names" in found(X.set_axis(pd.Index(person, name="patient")), Y)
+    assert not found(X.set_axis(person), Y)
+    two_frames = pd.concat([X[:1250].reset_index(drop=True), X[1250:].reset_index(drop=True)])
+    assert not found(two_frames, Y)
 
 
 def panel(sizes, name, kind=int):
