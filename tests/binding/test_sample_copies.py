@@ -17,10 +17,14 @@ from replearn import (
     NotCertifiedWarning,
     PointwiseReplicableClassifier,
     PointwiseReplicableRegressor,
+    RealizableReplicableClassifier,
+    ReplicableSearchCV,
+    ReplicableSelector,
     ScoreReplicableClassifier,
     UnsupportedValueError,
 )
 from replearn.binding.sample import copy_conditions
+from replearn.hypotheses import Stumps
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(2500, 4)), columns=list("abcd"))
@@ -98,6 +102,24 @@ def test_other_learners_look_as_well():
     with pytest.warns(NotCertifiedWarning, match="not independent draws"):
         line.fit(X.iloc[rows].to_numpy(), X["a"].to_numpy()[rows])
     assert words in line.certificate_.reason
+
+
+def test_choices_look_as_well():
+    rows, _, words = COPIES["ten times"]
+    table = X.iloc[rows].to_numpy()
+    classes = (table[:, 0] > 0).astype(int)
+    single = RealizableReplicableClassifier(Stumps(4), rho=0.3)
+    assert single.fit(X.to_numpy(), X["a"] > 0).certificate_.certified
+    first = {"a": GaussianNB().fit(X.to_numpy(), Y), "b": GaussianNB().fit(X.to_numpy(), RARE)}
+    choices = {
+        "single rule": single,
+        "selection": ReplicableSelector(first),
+        "search": ReplicableSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, drift=0.001),
+    }
+    for choice in choices.values():
+        with pytest.warns(NotCertifiedWarning, match="not independent draws"):
+            choice.fit(table, classes)
+        assert words in choice.certificate_.reason
 
 
 class Oversampling(ClassifierMixin, BaseEstimator):

@@ -82,6 +82,12 @@ def test_other_tables_do_not_hide_the_mark(table, kind):
     assert not said(kind(table))
 
 
+def test_constants_carry_no_mark():
+    flags = np.random.default_rng(0).integers(0, 2, (300, 2))
+    assert not said(np.full((300, 1), 1.5))
+    assert not said(np.column_stack([flags, np.full(300, 0.1)]))
+
+
 def test_rows_of_unit_length_carry_no_mark():
     rng = np.random.default_rng(0)
     words = rng.integers(0, 30, (2000, 2))

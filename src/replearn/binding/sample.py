@@ -351,8 +351,8 @@ def _mark_of_means(known: Sequence[Any]) -> str | None:
         if not any(column.whole for column in moving):  # a balanced design is centred too
             return "PCA, or another transformer that centres columns,"
     for name, fits in (("a MinMaxScaler", _has_unit_range), ("a MaxAbsScaler", _has_unit_size)):
-        # one of them is more than a code in whole numbers
-        if all(map(fits, known)) and any(not column.whole for column in known):
+        # one of them is more than a code in whole numbers, or a constant
+        if all(map(fits, known)) and any(c.low < c.high and not c.whole for c in known):
             return name
     return None
 
