@@ -311,11 +311,25 @@ def keyed_points(X: Any, ids: Any, decimals: int | None, precision: Precision) -
             "an array or a column."
         )
     points = as_points(ids)
+    missing = [row for row, cell in enumerate(_cells_of_ids(ids)) if _has_no_label(cell)]
+    if missing:
+        raise ValueError(
+            f"ids contains a missing value in row {missing[0]}: all rows without an id would have "
+            "one threshold. Give every row an id, or leave ids out."
+        )
     if len(points) != rows:
         raise ValueError(
             f"ids has {len(points)} entries, but X has {rows} rows: give one id per row."
         )
     return points
+
+
+def _cells_of_ids(ids: Any) -> list[Any]:
+    """Return single ids as a list; ids of several parts are not looked at."""
+    if isinstance(ids, np.ndarray) and ids.dtype.kind in "biuUS":
+        return []  # none can be missing
+    cells = np.asarray(ids, dtype=object)
+    return list(cells) if cells.ndim == 1 else []
 
 
 def check_base(base: Any, vote: str) -> None:
@@ -389,6 +403,9 @@ def _warn_if_rounded(X: Any, unrounded: tuple[Any, ...]) -> None:
     if not known or len(unrounded) < _MIN_UNROUNDED or n_rows(X) < _MIN_SCORED:
         return
     some = take_rows(X, np.arange(_MIN_SCORED))
+    names = list(some.columns) if hasattr(some, "columns") else range(some.shape[1])
+    if any(name not in names for name in unrounded):
+        return  # a frame instead of an array, or the reverse
     for name in unrounded[:_MAX_UNROUNDED]:
         column = some[name] if hasattr(some, "columns") else some[:, name]
         cells = np.asarray(column, dtype=np.float64)
