@@ -387,6 +387,11 @@ def test_bad_arguments_are_named(data, arguments, message):
         audit({"nb": GaussianNB()}, *data, **arguments)
 
 
+def test_one_class_is_named(data):
+    with pytest.raises(ValueError, match=r"y has one class only \(0\)"):
+        audit(GaussianNB(), data[0], np.zeros(len(data[1]), dtype=int), n_pairs=2)
+
+
 def test_a_time_budget_is_a_number(data):
     with pytest.raises(TypeError, match="time_budget must be a number, got '60'"):
         audit({"nb": GaussianNB()}, *data, time_budget="60")

@@ -47,6 +47,23 @@ def test_flips_and_compatibility(found):
     assert found.error_compatibility.value == np.mean(~right_b[~right_a])
 
 
+def test_a_missing_prediction_is_a_prediction_of_its_own():
+    numbers = np.tile([0.0, 1.0, np.nan, np.nan], 30)
+    assert compare(numbers, numbers).flips.value == 0
+    assert compare(numbers, np.tile([0.0, np.nan, np.nan, 1.0], 30)).flips.value == 0.5
+    texts = np.tile(np.array(["a", np.nan, None], dtype=object), 30)
+    assert compare(texts, texts).flips.value == 0
+
+
+def test_columns_in_different_orders_are_refused():
+    old = pd.Series(A, index=[f"person {row}" for row in range(len(A))])
+    assert compare(old, old.copy()).flips.value == 0
+    with pytest.raises(ValueError, match=r"one index in different orders.*new.reindex"):
+        compare(old, old[::-1])
+    apart = compare(old[:1000], old[1000:2000])
+    assert apart.flips.value == np.mean(A[:1000] != A[1000:2000])
+
+
 def test_a_ratio_without_positive_flips_is_none_and_an_open_limit_null():
     truth = np.zeros(50, dtype=int)
     worse = np.r_[np.ones(5, dtype=int), truth[5:]]

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.linear_model import LinearRegression
@@ -16,9 +17,14 @@ from replearn import (
     NotCertifiedWarning,
     PointwiseReplicableClassifier,
     PointwiseReplicableRegressor,
+    RealizableReplicableClassifier,
+    ReplicableSearchCV,
+    ReplicableSelector,
     ScoreReplicableClassifier,
+    UnsupportedValueError,
 )
 from replearn.binding.sample import copy_conditions
+from replearn.hypotheses import Stumps
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(2500, 4)), columns=list("abcd"))
@@ -98,6 +104,24 @@ def test_other_learners_look_as_well():
     assert words in line.certificate_.reason
 
 
+def test_choices_look_as_well():
+    rows, _, words = COPIES["ten times"]
+    table = X.iloc[rows].to_numpy()
+    classes = (table[:, 0] > 0).astype(int)
+    single = RealizableReplicableClassifier(Stumps(4), rho=0.3)
+    assert single.fit(X.to_numpy(), X["a"] > 0).certificate_.certified
+    first = {"a": GaussianNB().fit(X.to_numpy(), Y), "b": GaussianNB().fit(X.to_numpy(), RARE)}
+    choices = {
+        "single rule": single,
+        "selection": ReplicableSelector(first),
+        "search": ReplicableSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, drift=0.001),
+    }
+    for choice in choices.values():
+        with pytest.warns(NotCertifiedWarning, match="not independent draws"):
+            choice.fit(table, classes)
+        assert words in choice.certificate_.reason
+
+
 class Oversampling(ClassifierMixin, BaseEstimator):
     """What an imblearn pipeline does: repeat rows of the rare class in fit."""
 
@@ -128,6 +152,63 @@ def test_jittered_copies_are_found(noise):
     words = "rounded to a grid, occur exactly 6 times each"
     assert words in found(table, np.repeat(Y[:500], 6))
     assert words in found(pd.DataFrame(table, columns=list("abcd")), np.repeat(Y[:500], 6))
+
+
+OTHER_TABLES = {
+    "csr": sparse.csr_matrix,
+    "coo": sparse.coo_array,
+    "objects": lambda table: table.astype(object),
+    "frame of objects": lambda table: pd.DataFrame(table).astype(object),
+    "pyarrow": lambda table: pd.DataFrame(table).astype("double[pyarrow]"),
+}
+
+
+@pytest.mark.parametrize("kind", OTHER_TABLES)
+def test_other_tables_hide_neither_jittered_copies_nor_panels(kind):
+    table = np.repeat(X.to_numpy()[:500], 6, axis=0) + 1e-9 * RNG.normal(size=(3000, 4))
+    labels = np.repeat(Y[:500], 6)
+    assert "rounded to a grid" in found(OTHER_TABLES[kind](table), labels)
+    person = np.repeat(np.arange(500), 5)
+    people = np.column_stack([X.to_numpy(), person])
+    assert "500 values of column 4 occur exactly 5" in found(OTHER_TABLES[kind](people), Y)
+    assert not found(OTHER_TABLES[kind](X.to_numpy()), Y)
+
+
+def test_texts_and_unhashable_cells_of_objects():
+    person = np.repeat(np.arange(500), 5).astype(str)
+    people = np.column_stack([X.to_numpy().astype(object), person.astype(object)])
+    people[::7, 0] = None
+    assert "500 values of column 4" in found(people, Y)
+    people[:, 4] = [[0]] * 2500
+    with pytest.raises(UnsupportedValueError, match="column 4"):
+        learner().fit(people, Y)
+
+
+INDICES = {
+    "named": lambda person: pd.Index(person, name="visit of"),
+    "texts": lambda person: pd.Index(person.astype(str)),
+    "categories": lambda person: pd.CategoricalIndex(person.astype(str)),
+    "levels": lambda person: pd.MultiIndex.from_arrays(
+        [np.arange(len(person)) % 5, person], names=["visit", "machine"]
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", INDICES)
+def test_an_index_does_not_hide_a_panel(kind):
+    person = np.repeat(np.arange(500), 5)
+    rows = X.set_axis(INDICES[kind](person))
+    assert "500 values of" in found(rows, Y)
+    with pytest.warns(NotCertifiedWarning, match=r"groups=X.index.get_level_values\("):
+        copy_conditions(rows, Y)
+
+
+def test_an_index_of_persons_or_of_rows():
+    person = np.random.default_rng(0).integers(0, 1000, 2500)
+    assert "index 'patient' names" in found(X.set_axis(pd.Index(person, name="patient")), Y)
+    assert not found(X.set_axis(person), Y)
+    two_frames = pd.concat([X[:1250].reset_index(drop=True), X[1250:].reset_index(drop=True)])
+    assert not found(two_frames, Y)
 
 
 def panel(sizes, name, kind=int):

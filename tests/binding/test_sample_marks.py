@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.decomposition import PCA
+from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
@@ -60,6 +62,39 @@ def test_marks_of_fitted_transformers(table, transformer, name, output):
     transformed = transformer.set_output(transform=output).fit_transform(table)
     with pytest.warns(PreprocessingWarning, match=f"^X looks as if {name}"):
         sample_conditions(transformed)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        sparse.csr_matrix,
+        sparse.coo_array,
+        lambda rows: rows.astype(object),
+        lambda rows: np.column_stack([np.full(len(rows), "x", dtype=object), rows.astype(object)]),
+        lambda rows: pd.DataFrame(rows).astype(object),
+        lambda rows: pd.DataFrame(rows).astype("double[pyarrow]"),
+        lambda rows: pd.DataFrame(rows).astype(pd.SparseDtype(float)),
+    ],
+)
+def test_other_tables_do_not_hide_the_mark(table, kind):
+    assert "a StandardScaler had been" in said(kind(StandardScaler().fit_transform(table)))[0]
+    assert "a MaxAbsScaler" in said(kind(MaxAbsScaler().fit_transform(table)))[0]
+    assert not said(kind(table))
+
+
+def test_constants_carry_no_mark():
+    flags = np.random.default_rng(0).integers(0, 2, (300, 2))
+    assert not said(np.full((300, 1), 1.5))
+    assert not said(np.column_stack([flags, np.full(300, 0.1)]))
+
+
+def test_rows_of_unit_length_carry_no_mark():
+    rng = np.random.default_rng(0)
+    words = rng.integers(0, 30, (2000, 2))
+    texts = [f"w{one} w{two}" if one > two else f"w{one}" for one, two in words]
+    assert not said(sparse.lil_matrix(rng.random((300, 4)) < 0.2))
+    for norm in ("l1", "l2"):
+        assert not said(HashingVectorizer(n_features=16, norm=norm).fit_transform(texts))
 
 
 def test_new_rows_carry_no_mark(table):

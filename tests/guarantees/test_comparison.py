@@ -78,6 +78,12 @@ def test_no_item_may_be_missing_or_changed(name):
             Certificate.from_json(json.dumps(items))
 
 
+def test_a_failed_condition_is_a_remark():
+    comparison = certificate().comparable(certificate(failed_conditions=("it is late",)))
+    assert comparison.remarks == ("not certified there: it is late",)
+    assert "not certified there: it is late" in str(comparison)
+
+
 def test_a_failed_condition_cannot_be_struck_out():
     items = json.loads(certificate(failed_conditions=("rows are counted",)).to_json())
     items["certified"], items["reason"] = True, ""

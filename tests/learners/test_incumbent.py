@@ -367,6 +367,20 @@ def test_labels_must_match(kind):
     IncumbentClassifier(incumbent=incumbent).fit(X, np.where(y == 1, "g", "b"))
 
 
+class _Column(_WithoutClasses):
+    def predict(self, X):
+        return super().predict(X)[:, np.newaxis]
+
+
+def test_a_column_of_labels_is_one_label_per_row():
+    labels = np.where(Y[:1000] == 1, "g", "b")
+    found, expected = (
+        IncumbentClassifier(incumbent=start).fit(X[:1000], labels).predict(NEW)
+        for start in (_Column(), _WithoutClasses())
+    )
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_a_new_class_or_a_missing_one_is_named():
     old = fitted(0)
     three = np.where(np.arange(1000) % 10 == 0, 2, Y[:1000])
@@ -390,6 +404,8 @@ def test_weights_reach_the_estimator():
     old = IncumbentClassifier().fit(X[:1000], Y[:1000], sample_weight=weights)
     plain = LogisticRegression(max_iter=1000).fit(X[:1000], Y[:1000], sample_weight=weights)
     np.testing.assert_array_equal(old.predict_proba(NEW), plain.predict_proba(NEW))
+    same = IncumbentClassifier(incumbent=old).fit(X[:1000], Y[:1000], sample_weight=1.0)
+    assert same.history_[-1]["n_judged"] == 1000
 
 
 def test_the_default_band_is_narrower_at_low_thresholds():

@@ -141,6 +141,8 @@ def test_what_a_budget_requires_is_named():
     three = np.arange(3000) % 3
     with pytest.raises(ValueError, match=r"keep_rate=0.1 requires two classes"):
         IncumbentClassifier(GaussianNB(), keep_rate=0.1).fit(X[:3000], three)
-    old, _ = models()
+    old, new = models()
+    with pytest.raises(ValueError, match=r"max_changes=-1 must be a share"):
+        new.predict_batch(NEW[:10], max_changes=-1)
     with pytest.raises(ValueError, match=r"single row: .*memory=0.5"):
         IncumbentClassifier(GaussianNB(), old, max_changes=0.1).fit(X[:2], [0, 1])

@@ -3,6 +3,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -82,6 +83,21 @@ def test_a_plain_regressor_may_be_the_start_and_files_keep_the_chain(tmp_path):
     np.testing.assert_array_equal(again.predict(NEW), new.predict(NEW))
     with pytest.raises(ValueError, match="trained on 3 features"):
         IncumbentRegressor(incumbent=old).fit(X[:, :2], Y)
+
+
+def test_a_column_of_predictions_is_one_value_per_row():
+    column = LinearRegression().fit(X[:200], Y[:200, np.newaxis])
+    plain = LinearRegression().fit(X[:200], Y[:200])
+    found, expected = (fitted(1, start).predict(NEW) for start in (column, plain))
+    np.testing.assert_allclose(found, expected)
+    pair = LinearRegression().fit(X[:200], np.column_stack([Y[:200], Y[:200]]))
+    with pytest.raises(ValueError, match=r"LinearRegression predicts an array of shape \(200, 2\)"):
+        fitted(1, pair)
+
+
+def test_a_classifier_is_refused():
+    with pytest.raises(ValueError, match=r"estimator=GaussianNB\(\) is a classifier: give a reg"):
+        fitted(0, estimator=GaussianNB())
 
 
 def test_a_secret_key_stays_out_of_the_file(tmp_path):

@@ -38,6 +38,15 @@ def test_rounded_rows_are_warned_about(votes, decimals):
         votes.predict(NEW.round(decimals))
 
 
+@pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names:UserWarning")
+@pytest.mark.parametrize("names", [list("abc"), [5, 6, 7]])
+def test_a_frame_instead_of_an_array_is_no_error(votes, names):
+    frame = pd.DataFrame(NEW, columns=names)
+    np.testing.assert_array_equal(votes.predict(frame), votes.predict(NEW))
+    model = ScoreReplicableClassifier(GaussianNB()).fit(pd.DataFrame(X, columns=names), Y)
+    np.testing.assert_array_equal(model.predict(NEW), model.predict(frame))
+
+
 def test_other_learners_and_frames_warn_as_well():
     frame = pd.DataFrame(X, columns=list("abc"))
     model = ScoreReplicableClassifier(GaussianNB()).fit(frame, Y)

@@ -305,6 +305,8 @@ def test_one_id_for_many_rows_is_not_spread_over_them(data, method, n_classes):
     model = small(rho=0.5).fit(X, y if n_classes == 2 else np.arange(900) % 3)
     for ids, message in (
         ([7], "ids has 1 entries, but X has 900 rows"),
+        ([*range(899), None], "ids contains a missing value in row 899"),
+        (np.where(np.arange(900) > 3, np.nan, 1.0), "ids contains a missing value in row 4"),
         (np.arange(899), "ids has 899 entries, but X has 900 rows"),
         (7, "ids=7 must hold one id for each of the 900 rows"),
         ("seven", "ids='seven' must hold one id"),

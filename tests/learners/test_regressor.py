@@ -6,11 +6,12 @@ import pytest
 from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from replearn import NotCertifiedWarning, plan
+from replearn import NotCertifiedWarning, PreprocessingWarning, plan
 from replearn.learners import PointwiseReplicableRegressor
 
 quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
@@ -152,6 +153,36 @@ def test_errors_name_the_parameter(params, y, message):
     X, numbers = _draw(30, 0)
     with pytest.raises(ValueError, match=message):
         PointwiseReplicableRegressor(**params).fit(X, numbers if y is None else y)
+
+
+@quiet
+def test_parameters_that_are_changed_after_fit_change_nothing():
+    X, y = _draw(1000, 0)
+    settings = {"resolution": 5.0, "y_range": (0, 10), "n_blocks": 40}
+    model = PointwiseReplicableRegressor(TREE, **settings).fit(X, y)
+    expected = model.predict(NEW)
+    model.set_params(resolution=1.0, y_range=(0, 1), n_blocks=3)
+    np.testing.assert_array_equal(model.predict(NEW), expected)
+    assert model.flip_rate(NEW) > 0
+
+
+@quiet
+def test_ids_are_one_per_row_and_another_precision_is_noticed():
+    X, y = _draw(1000, 0)
+    model = PointwiseReplicableRegressor(TREE, n_blocks=10).fit(X, y)
+    assert (model.predict(NEW, ids=np.arange(400)) != model.predict(NEW)).all()
+    with pytest.raises(ValueError, match="ids has 1 entries, but X has 400 rows"):
+        model.predict(NEW, ids=[7])
+    with pytest.warns(PreprocessingWarning, match="X is float32"):
+        model.predict(NEW.astype(np.float32))
+
+
+def test_a_classifier_and_weights_are_refused():
+    X, y = _draw(100, 0)
+    with pytest.raises(ValueError, match=r"estimator=GaussianNB\(\) is a classifier: give a reg"):
+        PointwiseReplicableRegressor(GaussianNB()).fit(X, y)
+    with pytest.raises(TypeError, match=r"sample_weight is not supported\.$"):
+        PointwiseReplicableRegressor().fit(X, y, sample_weight=y)
 
 
 @quiet

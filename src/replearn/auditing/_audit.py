@@ -64,6 +64,7 @@ from replearn.learners import (
     check_groups,
     check_labels,
     check_numbers,
+    refuse_one_class,
     split_threshold,
     threshold_of_label,
 )
@@ -335,6 +336,7 @@ class _Table:
         classes: NDArray[Any] | None = None
         if tolerance is None:
             codes, classes = check_labels(X, y, None)
+            refuse_one_class(classes)
         else:
             check_positive("tolerance", tolerance)
             codes = check_numbers(X, y)

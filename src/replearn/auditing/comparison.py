@@ -400,6 +400,7 @@ def compare(  # noqa: PLR0913
     True
     """
     check_fraction("delta", delta, one=False)
+    _check_order(old, new)
     X = _rows_or_none(X, old)
     sides = model_output("old", old, X), model_output("new", new, X)
     n = len(sides[0].labels)
@@ -462,6 +463,18 @@ def _rows_or_none(X: Any, old: Any) -> Any:
     return np.empty((len(old), 0))
 
 
+def _check_order(old: Any, new: Any) -> None:
+    """Raise if two columns of pandas name the same rows in different orders."""
+    if not (hasattr(old, "iloc") and hasattr(new, "iloc")) or old.index.equals(new.index):
+        return
+    is_permuted = len(old) == len(new) and old.index.is_unique and new.index.is_unique
+    if is_permuted and bool(new.index.isin(old.index).all()):
+        raise ValueError(
+            "old and new have one index in different orders, but predictions are compared row by "
+            "row: give new.reindex(old.index), or both without an index."
+        )
+
+
 Labels = tuple[NDArray[Any], NDArray[Any]]
 
 
@@ -479,7 +492,8 @@ def _against_truth(
         close = np.abs(old - truth) < tolerance, np.abs(new - truth) < tolerance
         return (old, new), changed, close, truth
     old, new = (side.labels for side in sides)
-    changed = np.asarray(old != new)
+    both_missing = np.asarray(old != old) & np.asarray(new != new)
+    changed = np.asarray(old != new) & ~both_missing
     if truth is None:
         return (old, new), changed, None, None
     right = np.asarray(old == truth), np.asarray(new == truth)

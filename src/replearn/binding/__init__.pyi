@@ -1,4 +1,4 @@
-from .choices import bind_candidates, certify_choice, pool_digest
+from .choices import bind_candidates, certify_choice, copies_if_read, pool_digest
 from .digests import Fingerprint, bind
 from .estimator import (
     bind_estimator,
@@ -60,6 +60,7 @@ __all__ = [
     "block_condition",
     "blocks_to_keep",
     "certify_choice",
+    "copies_if_read",
     "copy_conditions",
     "describe_estimator",
     "describe_points",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.binding.digests import Fingerprint, bind
+from replearn.binding.sample import copy_conditions
 from replearn.binding.schema import describe_points, order_digest
 from replearn.binding.useful_blocks import PROBES
 from replearn.exceptions import UnsupportedValueError
@@ -50,6 +51,14 @@ def certify_choice(
         **digests,
     )
     return Certificate.issue(task, inputs, identity)
+
+
+def copies_if_read(X: Any, codes: NDArray[Any]) -> tuple[str, ...]:
+    """Say that rows are no independent draws, where they are points; see `copy_conditions`."""
+    try:
+        return copy_conditions(X, np.asarray(codes))
+    except (TypeError, ValueError, UnsupportedValueError):
+        return ()
 
 
 def _points_if_read(

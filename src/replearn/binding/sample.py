@@ -20,11 +20,14 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from itertools import repeat
-from typing import Any
+from itertools import chain, repeat
+from numbers import Real
+from types import NoneType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from replearn.binding.point_masses import EQUAL_ROWS
 from replearn.binding.schema import row_number_column
@@ -47,6 +50,10 @@ ROUGH = 1e-6
 MIN_ROWS = 30
 """Fewer rows prove nothing."""
 
+_FLOATS = ("float16", "float32", "float64")
+_SPARSE_COLUMNS = 64
+"""Columns of a sparse table that are looked at."""
+
 _CELLS_TOGETHER = 1 << 17
 """Cells of a small table that are looked at together: a megabyte."""
 
@@ -60,7 +67,7 @@ _SINGLE_MARKS = ("a StandardScaler(with_mean=False)", "a QuantileTransformer", I
 
 def sample_conditions(X: Any) -> tuple[str, ...]:
     """Return what the features refute, and warn about it."""
-    return say_conditions(preprocessing_mark(X), row_number_column(X))
+    return say_conditions(preprocessing_mark(X), row_number_column(as_numbers(X)))
 
 
 def say_conditions(mark: str | None, numbered: Any) -> tuple[str, ...]:
@@ -90,11 +97,21 @@ def preprocessing_mark(X: Any) -> str | None:
     >>> preprocessing_mark(X), preprocessing_mark((X - X.mean(axis=0)) / X.std(axis=0))
     (None, 'X looks as if a StandardScaler had been fitted on it before')
     """
+    if sparse.issparse(X) and _has_unit_rows(X):
+        return None  # hashed texts of unit length have columns that end at 1
+    X = as_numbers(X)
     with np.errstate(invalid="ignore", over="ignore"):
         cleared = _cleared_columns(X)
         pairs = zip(float_columns(X), cleared, strict=False)
         known = [_Cells(*pair, flag) for pair, flag in pairs if len(pair[0]) >= MIN_ROWS]
         return say_mark(mark_of_columns(known, _are_orthogonal))
+
+
+def _has_unit_rows(X: Any) -> bool:
+    """Whether the rows of a sparse table have length one or zero."""
+    cells = abs(X.tocsr().astype(np.float64))
+    sizes = (np.asarray(cells.power(power).sum(axis=1)) for power in (1, 2))
+    return any(bool((np.abs(size * (size - 1)) <= ROUGH).all()) for size in sizes)
 
 
 def say_mark(mark: str | None) -> str | None:
@@ -231,6 +248,32 @@ def _are_orthogonal(measured: Sequence[_Cells]) -> bool:
     return products_vanish(matrix.T @ matrix)
 
 
+def as_numbers(X: Any, most: int | None = None) -> Any:
+    """Return the first columns of a sparse table or an array of objects as doubles.
+
+    A column of objects that are not all numbers is NaN. Other tables stay as they are.
+
+    >>> as_numbers(np.array([[1, "f"], [2.5, "m"]], dtype=object))
+    array([[1. , nan],
+           [2.5, nan]])
+    """
+    if sparse.issparse(X):
+        rows: Any = X
+        return rows.tocsr()[:, : most or _SPARSE_COLUMNS].toarray()
+    if not (type(X) is np.ndarray and X.ndim == 2 and X.dtype == object):
+        return X
+    columns = [_numbers_of_objects(column) for column in X.T[:most]]
+    unknown = np.full(len(X), np.nan)
+    return np.column_stack([unknown if column is None else column for column in columns])
+
+
+def _numbers_of_objects(column: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return a column of objects as doubles if they are numbers or missing; None if not."""
+    kinds = set(map(type, column.tolist()))
+    is_number = all(issubclass(kind, Real | np.number | NoneType) for kind in kinds)
+    return column.astype(np.float64) if is_number and not kinds <= {bool, NoneType} else None
+
+
 def float_columns(X: Any) -> Iterator[tuple[Column, float]]:
     """Yield the known values of each column of floats, and their sum."""
     if isinstance(X, np.ndarray):
@@ -256,12 +299,16 @@ def columns_of(X: Any) -> Iterator[Any]:
 
 def as_floats(column: Any) -> Column | None:
     """Return a column of a frame as an array if it holds floats; None for all others."""
-    name = str(column.dtype).lower()  # pandas: float64, or Float64 with missing values; polars
-    if name not in ("float16", "float32", "float64"):
-        return None
     if hasattr(column, "iloc"):
-        return np.asarray(column.to_numpy(dtype=name, na_value=np.nan))
-    return np.asarray(column.to_numpy(), dtype=name)
+        if column.dtype == object:
+            return _numbers_of_objects(column.to_numpy())
+        if column.dtype.kind != "f":
+            return None
+        dtype = getattr(column.dtype, "numpy_dtype", column.dtype)  # Float64, double[pyarrow]
+        dtype = getattr(dtype, "subtype", dtype)  # Sparse[float64]
+        return np.asarray(column.to_numpy(dtype=dtype, na_value=np.nan))
+    name = str(column.dtype).lower()
+    return np.asarray(column.to_numpy(), dtype=name) if name in _FLOATS else None
 
 
 # -- the marks themselves; a column is `_Cells`, or `Moments` of the pieces of a file ------------
@@ -304,8 +351,8 @@ def _mark_of_means(known: Sequence[Any]) -> str | None:
         if not any(column.whole for column in moving):  # a balanced design is centred too
             return "PCA, or another transformer that centres columns,"
     for name, fits in (("a MinMaxScaler", _has_unit_range), ("a MaxAbsScaler", _has_unit_size)):
-        # one of them is more than a code in whole numbers
-        if all(map(fits, known)) and any(not column.whole for column in known):
+        # one of them is more than a code in whole numbers, or a constant
+        if all(map(fits, known)) and any(c.low < c.high and not c.whole for c in known):
             return name
     return None
 
@@ -551,17 +598,45 @@ def mixed_bits(columns: Any, n: int) -> Hashes:
 def repeated_column(X: Any) -> _Found:
     """Find a column in which values occur as often as persons in a panel do; say what to do."""
     limit = _log_share(max(getattr(X, "shape", (1,))))  # at least the number of columns
-    for name, values in _discrete_columns(X):
+    for name, values in chain(_discrete_columns(X), _index_levels(X)):
         counts = np.unique(values, return_counts=True)[1]
         if len(counts) < _MIN_VALUES:
             continue
-        words = _say_multiplicities(f"values of column {name!r}", counts, limit)
+        words = _say_multiplicities(f"values of {_where(name)}", counts, limit)
         found = repeated_persons(name, len(values), len(counts))
         if words is not None:
             found = words, _keep_together(name)
         if found is not None:
             return found
     return None
+
+
+class _Level(NamedTuple):
+    """A level of the index of a frame."""
+
+    name: Any
+    position: int
+
+
+def _index_levels(X: Any) -> Iterator[tuple[_Level, NDArray[Any]]]:
+    """Yield the levels of a frame's index, which often names persons, as codes.
+
+    Whole numbers without a name are left out: pandas numbers rows so, and numbers them again where
+    two frames are put together.
+    """
+    if not hasattr(X, "iloc") or (X.index.nlevels == 1 and X.index.is_unique):
+        return
+    index = X.index
+    for position, name in enumerate(index.names):
+        level = index.get_level_values(position)
+        if name is not None or level.dtype.kind not in "iu":
+            yield _Level(name, position), level.factorize()[0]
+
+
+def _where(name: Any) -> str:
+    if not isinstance(name, _Level):
+        return f"column {name!r}"
+    return "the index" if name.name is None else f"index {name.name!r}"
 
 
 def repeated_persons(name: Any, n_rows: int, n_persons: int) -> _Found:
@@ -573,16 +648,19 @@ def repeated_persons(name: Any, n_rows: int, n_persons: int) -> _Found:
     (None, None)
     """
     is_panel = n_persons >= _MIN_VALUES and n_rows >= MIN_ROWS_PER_PERSON * n_persons
-    if not is_panel or not names_persons(name):
+    if not is_panel or not names_persons(name.name if isinstance(name, _Level) else name):
         return None
-    words = f"column {name!r} names {n_persons} persons in {n_rows} rows"
+    words = f"{_where(name)} names {n_persons} persons in {n_rows} rows"
     return f"rows are not independent draws: {words}", _keep_together(name)
 
 
 def _keep_together(name: Any) -> str:
+    persons = f"X[{name!r}]"
+    if isinstance(name, _Level):
+        persons = f"X.index.get_level_values({name.position})"
     return (
         "If these are several rows of one person (one machine, one day), keep them together: "
-        f"fit(X, y, groups=X[{name!r}]), with a plan that counts groups."
+        f"fit(X, y, groups={persons}), with a plan that counts groups."
     )
 
 
@@ -597,9 +675,8 @@ def names_persons(name: Any) -> bool:
 
 def _discrete_columns(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
     """Yield columns in which values are repeated, each as an array of codes or numbers."""
-    if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiu":
-        for index in np.flatnonzero(_repeats(X)).tolist():
-            yield index, X[:, index]
+    if sparse.issparse(X) or type(X) is np.ndarray:
+        yield from _discrete_columns_of_array(as_numbers(X) if sparse.issparse(X) else X)
     elif hasattr(X, "iloc"):
         for name, column in zip(X.columns, columns_of(X), strict=True):
             if column.dtype.kind not in "biuf":
@@ -612,6 +689,24 @@ def _discrete_columns(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
         for column in columns_of(X):
             if not column.dtype.is_float():
                 yield column.name, column.rank("dense").fill_null(0).to_numpy()
+
+
+def _discrete_columns_of_array(X: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
+    if X.ndim == 2 and X.dtype.kind in "fiu":
+        for index in np.flatnonzero(_repeats(X)).tolist():
+            yield index, X[:, index]
+    elif X.ndim == 2 and X.dtype == object:
+        for index, column in enumerate(X.T):
+            cells = column.tolist()
+            if all(kind.__hash__ for kind in set(map(type, cells))):
+                yield index, _codes_of_objects(cells)
+
+
+def _codes_of_objects(cells: list[Any]) -> NDArray[np.intp]:
+    """Number the different cells; missing ones have one number."""
+    codes: dict[Any, int] = {}
+    known = (cell if cell == cell else None for cell in cells)
+    return np.array([codes.setdefault(cell, len(codes)) for cell in known], dtype=np.intp)
 
 
 def _repeats(table: NDArray[Any]) -> Any:
@@ -692,6 +787,7 @@ def _medians(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _numbers(X: Any, most: int) -> Iterator[NDArray[np.float64]]:
     """Yield the first columns of floats as arrays, with NaN where a cell is missing."""
+    X = as_numbers(X, most)
     if type(X) is np.ndarray:
         columns: Any = X.T[:most] if X.ndim == 2 and X.dtype.kind == "f" else ()
     else:

@@ -28,7 +28,7 @@ class Comparison:
         What could not be compared, in words: without differences it is unknown whether the runs
         are comparable.
     remarks : tuple of str
-        What differs without touching the promise.
+        What differs without touching the promise, and what voids the promise of one run by itself.
     unverified_conditions : tuple of str
         Conditions that a probe can verify (``replearn probe``) and no two certificates can: the
         runs are comparable if they hold.
@@ -101,6 +101,7 @@ def compare(
         remarks = remarks + vote_remarks
     for side, identity in (("here", mine), ("there", yours)):
         unknowns += tuple(f"not bound {side}: {text}" for text in identity.unbound)
+        remarks += tuple(f"not certified {side}: {text}" for text in identity.failed_conditions)
     return Comparison(
         differences + points + estimators,
         unknowns=versions + unknowns,

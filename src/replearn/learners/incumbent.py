@@ -507,6 +507,9 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         given = (max_changes, max_negative_flips, keep_rate)
         pairs = zip(given, self._budget(), strict=True)
         budget = Budget(*(own if value is None else value for value, own in pairs))
+        for name, share in budget._asdict().items():
+            if share is not None and not 0 <= share <= 1:
+                raise ValueError(f"{name}={share} must be a share of the rows, between 0 and 1.")
         if budget.keep_rate is not None and len(self.classes_) != 2:
             raise ValueError(f"keep_rate={budget.keep_rate} requires two classes.")
         found, scale = self._replay(X, ids)

@@ -149,17 +149,26 @@ def model_score(model: Any, X: Any, ids: Any, n_classes: int, band_unit: str) ->
 
 def predict_codes(model: Any, X: Any, ids: Any, classes: NDArray[Any]) -> Codes:
     """Return the codes of a model's predictions; `UNKNOWN` for other labels."""
-    labels = np.asarray(predict_with(model, X, ids))
+    labels = predict_with(model, X, ids)
     known = np.isin(labels, classes)
     codes = np.searchsorted(classes, np.where(known, labels, classes[0]))
     return np.where(known, codes, UNKNOWN)
 
 
-def predict_with(model: Any, X: Any, ids: Any) -> Any:
+def predict_with(model: Any, X: Any, ids: Any) -> NDArray[Any]:
     """Predict with a model; ids go to models of this library only."""
     if ids is None or not (hasattr(model, "certificate_") or hasattr(model, "chain_")):
-        return model.predict(copy_rows(X))
-    return model.predict(X, ids=ids)
+        values = np.asarray(model.predict(copy_rows(X)))
+    else:
+        values = np.asarray(model.predict(X, ids=ids))
+    if values.shape[1:] == (1,):  # a column, as some libraries predict
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(
+            f"{type(model).__name__} predicts an array of shape {values.shape}: a model of a chain "
+            "must predict one value per row."
+        )
+    return values
 
 
 class ChainScores(NamedTuple):

@@ -19,6 +19,7 @@ from replearn.learners.incumbent_chain import (
     ModelScore,
     Retraining,
     model_score,
+    predict_with,
     replay_scores,
 )
 from replearn.tables import n_rows, take_rows
@@ -48,7 +49,8 @@ def check_incumbent(incumbent: Any, X: Any, classes: NDArray[Any], names: Any) -
     labels = getattr(incumbent, "classes_", None)
     is_complete = labels is not None
     if labels is None:
-        labels = incumbent.predict(take_rows(X, np.arange(min(n_rows(X), N_LABEL_ROWS))))
+        some = take_rows(X, np.arange(min(n_rows(X), N_LABEL_ROWS)))
+        labels = predict_with(incumbent, some, None)
     known = set(np.asarray(labels).tolist())
     present = set(classes.tolist())
     only_incumbent = sorted(known - present, key=str)
@@ -226,7 +228,7 @@ def row_weights(fit_params: dict[str, Any]) -> NDArray[np.float64] | None:
     [1.0, 2.0]
     """
     names = [name for name in fit_params if name.split("__")[-1] == "sample_weight"]
-    given = [fit_params[name] for name in names if fit_params[name] is not None]
+    given = [fit_params[name] for name in names if np.ndim(fit_params[name]) == 1]
     return np.asarray(given[0], dtype=np.float64) if given else None
 
 

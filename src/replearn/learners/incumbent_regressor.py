@@ -28,7 +28,13 @@ from replearn.learners.incumbent_fit import (
     today,
 )
 from replearn.learners.incumbent_rule import Floats, mix
-from replearn.learners.inputs import all_or_nothing, check_features, checked_fit, with_base_tags
+from replearn.learners.inputs import (
+    all_or_nothing,
+    check_features,
+    checked_fit,
+    refuse_classifier,
+    with_base_tags,
+)
 from replearn.learners.regressor import check_numbers
 from replearn.tables import take_rows
 
@@ -134,6 +140,7 @@ class IncumbentRegressor(RegressorMixin, KeepsChain):
             The fitted estimator.
         """
         with all_or_nothing(self):
+            refuse_classifier(self._base())
             values = check_numbers(X, y)
             X = check_features(self, X, reset=True)
             previous = chain_of(self.incumbent)

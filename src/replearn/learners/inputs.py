@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -31,6 +32,7 @@ from replearn.randomness import (
 from replearn.tables import is_frame, is_nan, n_rows, take_rows
 
 _FLOATS = ("float16", "float32", "float64")
+_CLASS_WEIGHT = "; use class_weight in `estimator` (class_weight='balanced')"
 _MIN_UNROUNDED = 2
 _MAX_UNROUNDED = 8
 _MIN_SCORED = 16
@@ -118,10 +120,9 @@ def checked_fit(fit: Any) -> Any:
     validated = fit_context(prefer_skip_nested_validation=False)(fit)
     signature = inspect.signature(fit)
     groups = "give groups by name, groups=..." if "groups" in signature.parameters else "no groups"
-    weights = (
-        "sample_weight is not supported; use class_weight in `estimator` (class_weight='balanced')"
-    )
-    if any(taken.kind is taken.VAR_KEYWORD for taken in signature.parameters.values()):
+    weights = "sample_weight is not supported"
+    takes_weights = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
+    if takes_weights:
         weights = "give weights by name, sample_weight=..."
 
     @wraps(fit)
@@ -129,7 +130,9 @@ def checked_fit(fit: Any) -> Any:
         try:
             signature.bind(self, *args, **params)
         except TypeError as error:
-            raise TypeError(f"fit: {error}. fit takes X and y; {groups}; {weights}.") from None
+            remedy = "" if is_regressor(self) or takes_weights else _CLASS_WEIGHT
+            message = f"fit: {error}. fit takes X and y; {groups}; {weights}{remedy}."
+            raise TypeError(message) from None
         return validated(self, *args, **params)
 
     return checked
@@ -308,11 +311,25 @@ def keyed_points(X: Any, ids: Any, decimals: int | None, precision: Precision) -
             "an array or a column."
         )
     points = as_points(ids)
+    missing = [row for row, cell in enumerate(_cells_of_ids(ids)) if _has_no_label(cell)]
+    if missing:
+        raise ValueError(
+            f"ids contains a missing value in row {missing[0]}: all rows without an id would have "
+            "one threshold. Give every row an id, or leave ids out."
+        )
     if len(points) != rows:
         raise ValueError(
             f"ids has {len(points)} entries, but X has {rows} rows: give one id per row."
         )
     return points
+
+
+def _cells_of_ids(ids: Any) -> list[Any]:
+    """Return single ids as a list; ids of several parts are not looked at."""
+    if isinstance(ids, np.ndarray) and ids.dtype.kind in "biuUS":
+        return []  # none can be missing
+    cells = np.asarray(ids, dtype=object)
+    return list(cells) if cells.ndim == 1 else []
 
 
 def check_base(base: Any, vote: str) -> None:
@@ -326,6 +343,12 @@ def check_base(base: Any, vote: str) -> None:
             f'vote="soft" needs predict_proba, which estimator={base!r} does not have: use '
             'vote="hard", or wrap it in CalibratedClassifierCV.'
         )
+
+
+def refuse_classifier(base: Any) -> None:
+    """Refuse a classifier where numbers are predicted."""
+    if is_classifier(base):
+        raise ValueError(f"estimator={base!r} is a classifier: give a regressor.")
 
 
 def _of_one_type(values: NDArray[Any], name: str, remedy: str) -> NDArray[Any]:
@@ -380,6 +403,9 @@ def _warn_if_rounded(X: Any, unrounded: tuple[Any, ...]) -> None:
     if not known or len(unrounded) < _MIN_UNROUNDED or n_rows(X) < _MIN_SCORED:
         return
     some = take_rows(X, np.arange(_MIN_SCORED))
+    names = list(some.columns) if hasattr(some, "columns") else range(some.shape[1])
+    if any(name not in names for name in unrounded):
+        return  # a frame instead of an array, or the reverse
     for name in unrounded[:_MAX_UNROUNDED]:
         column = some[name] if hasattr(some, "columns") else some[:, name]
         cells = np.asarray(column, dtype=np.float64)

@@ -22,11 +22,15 @@ from replearn.learners.inputs import (
     check_n_models,
     checked_fit,
     fitted_key,
+    fitted_precision,
+    float_precision,
+    keyed_points,
+    refuse_classifier,
     with_base_tags,
 )
 from replearn.learners.single_rule import COUNT, FRACTION, FollowsPlan, warn_if_not_certified
 from replearn.learners.training import OnePartition, Sample, train_blocks
-from replearn.randomness import SharedKey, as_points
+from replearn.randomness import SharedKey
 
 # Rows that a block has at least, where the number of blocks is left to the estimator, and how many
 # blocks it takes where no range of y says how many are needed.
@@ -101,6 +105,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
     True
     """
 
+    _private_state: ClassVar[tuple[str, ...]] = ("_dtype",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"]), None],
         "rho": [FRACTION],
@@ -156,6 +161,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         with all_or_nothing(self):
             X = check_features(self, X, reset=True)
             base = self._base()
+            refuse_classifier(base)
             key = self._key_for_fit()
             values = check_numbers(X, y)
             fingerprint = bind_estimator(base)
@@ -172,6 +178,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
             sample = Sample(X, values)
             blocks = train_blocks(sample, cut, key, base, **run)
             self.estimators_ = blocks.estimators
+            self._dtype = float_precision(X)
 
             # Certify: the rule rounds the mean of the blocks to each point's own grid.
             self.certificate_ = certify_choice(
@@ -297,7 +304,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
 
     def _moments(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return mean and variance of the block predictions, cut off at the ends of the range."""
-        low, high = self._ends() or (-np.inf, np.inf)
+        low, high = self.certificate_.inputs["y_range"] or (-np.inf, np.inf)
         predictions = model_predictions(self.estimators_, X)
         first = np.clip(next(predictions), low, high)
         total = np.zeros_like(first)
@@ -316,7 +323,8 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the cell of each mean in the grid of its point, and the offset of the grid."""
         key = fitted_key(self)
-        offsets = key.child("grid").uniforms(as_points(X if ids is None else ids))
+        points = keyed_points(X, ids, None, fitted_precision(self))
+        offsets = key.child("grid").uniforms(points)
         return np.floor(means / self._resolution - offsets), offsets
 
     def __sklearn_is_fitted__(self) -> bool:

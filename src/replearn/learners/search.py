@@ -22,6 +22,7 @@ from replearn.binding import (
     Fingerprint,
     bind_estimator,
     certify_choice,
+    copies_if_read,
     find_constant,
     warn_if_all_constant,
 )
@@ -366,7 +367,10 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             X,
             codes,
             fingerprints={"learner": fingerprint},
-            failed=uncovered_scoring(self.scoring, len(self.classes_)),
+            failed=(
+                *uncovered_scoring(self.scoring, len(self.classes_)),
+                *copies_if_read(X, codes),
+            ),
             n=n,
             **design,
             n_hypotheses=len(names),

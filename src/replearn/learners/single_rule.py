@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import Fingerprint, certify_choice
+from replearn.binding import Fingerprint, certify_choice, copies_if_read
 from replearn.compat import Interval, validate_data
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.guarantees import Certificate, Plan
@@ -103,8 +103,9 @@ class SingleRuleClassifier(FollowsPlan, ClassifierMixin, BaseEstimator):
         shared = {"n": len(y), **inputs, **self._targets()}
         key = self._key_for_fit()
         fingerprints = {"hypotheses": fingerprint}
+        failed = copies_if_read(X, y)
         self.certificate_ = certify_choice(
-            task, key, X, y, names=names, fingerprints=fingerprints, **shared
+            task, key, X, y, names=names, failed=failed, fingerprints=fingerprints, **shared
         )
 
     def predict(self, X: Any) -> NDArray[Any]:
