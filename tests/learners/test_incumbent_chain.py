@@ -77,6 +77,13 @@ def test_the_replay_is_the_rule_at_every_point():
         assert found.age[point] == age
 
 
+def test_a_long_chain_is_printed_with_one_incumbent():
+    model = None
+    for _ in range(40):  # time would double with each of them
+        model = IncumbentClassifier(incumbent=model)
+    assert repr(model).count("IncumbentClassifier") == 2
+
+
 def test_an_unknown_label_is_not_kept():
     evidence = np.array([[0.0, 0.1], [0.0, 0.1]])
     assert keep(evidence, np.array([-1, 0]), 1.0).tolist() == [1, 0]

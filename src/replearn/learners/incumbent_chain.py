@@ -254,6 +254,15 @@ class KeepsChain(FittedState, MetaEstimatorMixin, BaseEstimator):
     _always_certified: ClassVar[bool] = False
     _derived_state: ClassVar[tuple[str, ...]] = ("estimator_",)
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """Return the estimator with its incumbent, without the incumbents before that one."""
+        params = self.get_params(deep=False)
+        last = params["incumbent"]
+        if getattr(last, "incumbent", None) is None:
+            return str(super().__repr__(N_CHAR_MAX))
+        params["incumbent"] = type(last)(**{**last.get_params(deep=False), "incumbent": None})
+        return repr(type(self)(**params))
+
     estimator: Any
     incumbent: Any
     chain_: Chain
