@@ -101,7 +101,7 @@ class Explanation(InWords):
 
     def _say_votes(self, row: int) -> str:
         heavy = self.stage[row] == "heavy"
-        source = "labels seen at this very point are" if heavy else "blocks voted for"
+        source = "labels seen at this very point are" if heavy else "votes of the blocks are for"
         side = "above" if self.margin[row] > 0 else "not above"
         return (
             f"Prediction {self.prediction[row]!s}: {self.score[row]:.1%} of the {source} "
@@ -185,7 +185,9 @@ class ClassExplanation(InWords):
 
     def _say_votes(self, row: int) -> str:
         heavy = self.stage[row] == "heavy"
-        source = "labels seen at this very point say so" if heavy else "blocks voted for it"
+        source = (
+            "labels seen at this very point say so" if heavy else "votes of the blocks are for it"
+        )
         return (
             f"Prediction {self.prediction[row]!s}: {self.score[row]:.1%} of the {source}"
             f"{self._why(row)}"
