@@ -1,4 +1,4 @@
-"""The coin's exact limit: how alike any rule can decide in two runs of n throws.
+"""The coin's exact limit: how often any rule can agree in two runs of n throws.
 
 A rule sees n throws of a coin of bias p (its mean, from -1 to 1) and answers +1 or -1; two runs
 share the rule's random numbers. Its flip probability at p is the chance that they answer
@@ -42,7 +42,7 @@ class CoinLimit:
     n : int
         Throws of one run.
     alpha, beta : float
-        Coins of bias +-alpha must be called rightly, but for a chance of beta.
+        Coins of bias +-alpha must be identified, except with probability beta.
     lower, upper : float
         No rule stays below ``lower`` at every bias in [-alpha, alpha]; the rule ``weights`` stays
         at or below ``upper`` at every bias.
@@ -274,7 +274,7 @@ def _reach(p: float, n: int, needed: float) -> float:
 
 
 def information_limit_in_gap(n: int, alpha: float, beta: float) -> float:
-    """Return what the same argument proves when only coins of bias +-alpha must be called rightly.
+    """Return what the same argument proves when only coins of bias +-alpha must be identified.
 
     A share 1 - 4 beta of the random strings is even somewhere in [-alpha, alpha]. One throw says
     most about two biases at a given distance where they are farthest out, so the interval
