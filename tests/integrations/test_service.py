@@ -31,14 +31,15 @@ X, Y = make_classification(2600, 4, random_state=0)
 ROWS = pd.DataFrame(X, columns=list("abcd"))
 
 
-def fitted(start, stop):
+def fitted(start, stop, labels):
     model = PointwiseReplicableClassifier(LogisticRegression(), n_blocks=18, shared_key=KEY)
-    return model.fit(ROWS[start:stop], Y[start:stop])
+    return model.fit(ROWS[start:stop], labels[start:stop])
 
 
 @pytest.fixture(scope="module")
 def models():
-    return fitted(0, 1200), fitted(1200, 2400)
+    """Two models; with the same labels they might predict the same for every row."""
+    return fitted(0, 1200, Y), fitted(1200, 2400, 1 - Y)
 
 
 class Service:
