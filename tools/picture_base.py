@@ -119,3 +119,13 @@ class Diagram:
             place = {"ha": "left"} if vertical else {"va": "bottom"}
             shift = (0.08, 0.0) if vertical else (0.0, 0.04)
             self.words(x + shift[0], y + shift[1], words, fontsize=9, color="0.3", **place)
+
+
+def old_and_new() -> tuple[Any, Any, np.ndarray, np.ndarray]:
+    """Return the two models of the guides on updates, and rows that neither has seen."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 5))
+    y = (X[:, 0] + rng.normal(size=4000) > 0).astype(int)
+    old = LogisticRegression().fit(X[:500], y[:500])
+    new = LogisticRegression(C=0.01).fit(X[500:1000], y[500:1000])
+    return old, new, X[1000:], y[1000:]

@@ -41,6 +41,7 @@ from tools.picture_base import (
     NARROW,
     PERCENT,
     TALL,
+    old_and_new,
     people,
     picture,
     scaled_regression,
@@ -101,12 +102,8 @@ def explanations_and_settings() -> Any:
 @picture
 def gate() -> Any:
     """One flip rate with its limits, and the two gates that judge it."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(4000, 5))
-    y = (X[:, 0] + rng.normal(size=4000) > 0).astype(int)
-    old = LogisticRegression().fit(X[:500], y[:500])
-    new = LogisticRegression(C=0.01).fit(X[500:1000], y[500:1000])
-    flips = compare(old, new, X[1000:]).flips
+    old, new, X, _ = old_and_new()
+    flips = compare(old, new, X).flips
     allowed = 0.1
     gates = flip_gates(flips, fail_above=allowed, fail_above_limit=allowed)
     figure, ax = plt.subplots(figsize=(5.4, 1.9))

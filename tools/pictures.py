@@ -41,6 +41,7 @@ from tools.picture_base import (
     PICTURES,
     QUIET,
     TALL,
+    old_and_new,
     people,
     picture,
     scaled_regression,
@@ -246,12 +247,7 @@ def audit_contenders() -> Any:
 @picture
 def update_page() -> Any:
     """Two pictures of the page: calibration of both models, and how scores move."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(4000, 5))
-    y = (X[:, 0] + rng.normal(size=4000) > 0).astype(int)
-    old = LogisticRegression().fit(X[:500], y[:500])
-    new = LogisticRegression(C=0.01).fit(X[500:1000], y[500:1000])
-    found = compare(old, new, X[1000:], y[1000:])
+    found = compare(*old_and_new())
     figure, panels = plt.subplots(2, 1, figsize=TALL)
     for ax, kind in zip(panels, ("scores", "calibration"), strict=True):
         UpdateDisplay.from_comparison(found, kind=kind).plot(ax)
