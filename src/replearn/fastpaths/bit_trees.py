@@ -183,7 +183,7 @@ class LeafSets:
         if len(self._used) < len(ranks):
             ranks = ranks[self._used]
         chunks = list(_equal_chunks(ranks.shape[1], ROWS_PER_CHUNK))
-        space = _Space(self._n_trees, self._set_type, chunks[0].stop)
+        space = _Space((len(ranks), chunks[0].stop, self._n_trees), self._set_type)
         terms = np.empty((1 + self._n_trees // self._width, self._width, chunks[0].stop))
         terms[0] = self._baseline
         leaves = terms[1:].reshape(self._n_trees, -1)
@@ -202,9 +202,10 @@ class LeafSets:
 class _Space:
     """Leaf sets of some rows, in memory that serves one chunk after the other."""
 
-    def __init__(self, n_trees: int, set_type: Any, n_rows: int) -> None:
-        n_features = max(1, MAX_SETS // max(1, n_rows * n_trees))
-        self._allowed = np.empty((n_features, n_rows, n_trees), dtype=set_type)
+    def __init__(self, shape: tuple[int, int, int], set_type: Any) -> None:
+        n_features, n_rows, n_trees = shape
+        n_gathered = min(n_features, max(1, MAX_SETS // max(1, n_rows * n_trees)))
+        self._allowed = np.empty((n_gathered, n_rows, n_trees), dtype=set_type)
         self._possible = np.empty((n_rows, n_trees), dtype=set_type)
         self._numbers = np.empty((n_trees, n_rows))
         n_bits = 8 * self._possible.itemsize
