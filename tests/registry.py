@@ -20,7 +20,7 @@ from replearn import learners
 from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees import plan
 from replearn.hypotheses import Stumps
-from replearn.learners.planning import UNPLANNED as VOTES_UNPLANNED
+from replearn.learners.training import UNPLANNED as VOTES_UNPLANNED
 
 KEY = "registry"
 RNG = np.random.default_rng(0)

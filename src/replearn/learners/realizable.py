@@ -14,7 +14,8 @@ from replearn.compat import HasMethods
 from replearn.hypotheses import Constant, HypothesisClass, Stumps
 from replearn.learners.configurations import seeded
 from replearn.learners.inputs import all_or_nothing, checked_fit
-from replearn.learners.single_rule import FRACTION, SingleRuleClassifier, warn_if_not_certified
+from replearn.learners.single_rule import SingleRuleClassifier
+from replearn.learners.training import FRACTION, warn_if_not_certified
 from replearn.randomness import SharedKey
 
 

@@ -28,8 +28,15 @@ from replearn.learners.inputs import (
     refuse_classifier,
     with_base_tags,
 )
-from replearn.learners.single_rule import COUNT, FRACTION, FollowsPlan, warn_if_not_certified
-from replearn.learners.training import OnePartition, Sample, train_blocks
+from replearn.learners.training import (
+    COUNT,
+    FRACTION,
+    FollowsPlan,
+    OnePartition,
+    Sample,
+    train_blocks,
+    warn_if_not_certified,
+)
 from replearn.randomness import SharedKey
 
 # Rows that a block has at least, where the number of blocks is left to the estimator, and how many

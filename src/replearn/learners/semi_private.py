@@ -35,13 +35,8 @@ from replearn.hypotheses import (
     hypothesis_from_dict,
 )
 from replearn.learners.inputs import all_or_nothing, checked_fit
-from replearn.learners.single_rule import (
-    COUNT,
-    FollowsPlan,
-    SingleRuleClassifier,
-    check_two_labels,
-    warn_if_not_certified,
-)
+from replearn.learners.single_rule import SingleRuleClassifier, check_two_labels
+from replearn.learners.training import COUNT, FollowsPlan, warn_if_not_certified
 from replearn.primitives import choose_by_errors, error_counts, named_candidates, select_privately
 from replearn.randomness import SharedKey
 
