@@ -157,6 +157,7 @@ def fit(name: str, model: Any, rows: Any = slice(None), **params: Any) -> Any:
         params["X_shared"] = X[:40]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotCertifiedWarning)
+        warnings.filterwarnings("ignore", ".* abstains: ")
         return model.fit(X[rows], y[rows], **params)
 
 

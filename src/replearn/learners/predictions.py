@@ -605,12 +605,17 @@ class VotePredictions(KeyedPredictions):
         Returns
         -------
         lower, upper : ndarray of shape (n,)
-            Limits of each point's flip probability.
+            Limits of each point's flip probability. The estimate is never outside them.
         """
         check_fraction("delta", delta, one=False)
         vote = self._vote()
         X = check_features(self, X, reset=False)
-        return vote.rule_for(X).limits(*vote.votes_and_noise(X, ids), delta)
+        rule = vote.rule_for(X)
+        votes, noise = vote.votes_and_noise(X, ids)
+        lower, upper = rule.limits(votes, noise, delta)
+        # The estimate averages over chances beyond the limits, which matters below 1e-6.
+        estimate = rule.flips(votes, noise)
+        return np.minimum(lower, estimate), np.maximum(upper, estimate)
 
     def block_votes(self, X: Any) -> BlockVotes:
         """Return the votes of each block of the first partition, for a comparison of two labs.

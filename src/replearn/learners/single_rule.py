@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding import Fingerprint, certify_choice, copies_if_read
 from replearn.compat import validate_data
+from replearn.exceptions import UsefulnessWarning, warn_user
 from replearn.learners.inputs import check_labels
 from replearn.learners.training import FollowsPlan
 
@@ -95,3 +96,14 @@ def check_two_labels(
             f"multiclass: y has {len(known)} classes."
         )
     return codes, known
+
+
+def warn_if_abstains(model: SingleRuleClassifier, reason: str) -> None:
+    """Say that no hypothesis is released, and which label is predicted instead."""
+    if not model.released_:
+        warn_user(
+            f"{type(model).__name__} abstains: {reason}, so that no hypothesis is released "
+            f"(released_ is False) and {model.classes_.tolist()[-1]!r} is predicted for every "
+            "point.",
+            UsefulnessWarning,
+        )
