@@ -25,6 +25,7 @@ from _incumbent_scores import CHANGE, DRIFTS, MONTHS, WINDOW, Fits, compute
 from _incumbent_tables import ALL, AUTO, FIXED, FRESH, HALF, LOW, PEERS, PLAIN, ROLLING, draw
 from pages import add_report_arguments, write_report
 
+from replearn.learners.incumbent_chain import Replay, Setting, replay
 from replearn.learners.incumbent_memory import (
     DRIFTED,
     WAITING,
@@ -35,7 +36,6 @@ from replearn.learners.incumbent_memory import (
     got_worse,
     settings_to_try,
 )
-from replearn.learners.incumbent_rule import Replay, Setting, replay
 
 
 def settings_of(name, threshold=0.5):

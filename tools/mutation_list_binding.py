@@ -46,13 +46,13 @@ BINDING = [
         "leaf sizes and bins that a user set are overwritten",
         "replearn.binding.adapted_to_blocks",
         change("P[N] == D", "True"),
-        "tests/learners/test_planning_small_blocks.py::test_what_was_set_and_what_has_no_leaves_stays",
+        "tests/learners/test_training_small_blocks.py::test_what_was_set_and_what_has_no_leaves_stays",
     ),
     _m(
         "the plan's choice to keep leaf sizes is ignored",
         "replearn.learners.base_for_blocks",
         condition('P.unit != "rows" or P.vote_design.small_blocks == "keep"', 'P.unit != "rows"'),
-        "tests/learners/test_planning_small_blocks.py::test_the_plan_carries_the_choice",
+        "tests/learners/test_training_small_blocks.py::test_the_plan_carries_the_choice",
     ),
     _m(
         "votes compared without a union over the rows",

@@ -12,13 +12,13 @@ RATES = "tests/bounds/test_incumbent.py"
 INCUMBENT = [
     _m(
         "incumbent: old and new weights exchanged",
-        "replearn.learners.incumbent_rule.mix",
+        "replearn.learners.incumbent_chain.mix",
         change("M * R + (1.0 - M) * N", "(1.0 - M) * R + M * N"),
         f"{CHAIN}::test_the_replay_is_the_rule_at_every_point",
     ),
     _m(
         "incumbent: an unknown label is kept",
-        "replearn.learners.incumbent_rule.keep",
+        "replearn.learners.incumbent_chain.keep",
         change("K & ~C", "~C"),
         f"{CHAIN}::test_an_unknown_label_is_not_kept",
     ),
@@ -54,19 +54,19 @@ INCUMBENT = [
     ),
     _m(
         "incumbent: one change more than a batch may have",
-        "replearn.learners.incumbent_budget.choose_changes",
+        "replearn.learners.incumbent_retraining.choose_changes",
         condition("N + 1 > C", "N > C"),
         f"{BUDGET}::test_a_batch_never_exceeds_a_budget",
     ),
     _m(
         "incumbent: the rate moves by one more",
-        "replearn.learners.incumbent_budget._balanced",
+        "replearn.learners.incumbent_retraining._balanced",
         condition("abs(N + D) > R", "abs(N) > R"),
         f"{BUDGET}::test_a_batch_never_exceeds_a_budget",
     ),
     _m(
         "incumbent: ties at the band change",
-        "replearn.learners.incumbent_budget.budget_band",
+        "replearn.learners.incumbent_retraining.budget_band",
         change("A > B", "A >= B"),
         f"{BUDGET}::test_the_band_is_the_smallest_that_keeps_the_budget",
     ),
@@ -132,7 +132,7 @@ INCUMBENT = [
     ),
     _m(
         "incumbent: folds of neighbouring rows",
-        "replearn.learners.incumbent_fit.interleaved_folds",
+        "replearn.learners.incumbent_retraining.interleaved_folds",
         change("A % n_folds", "A * n_folds // max(1, len(rows))"),
         f"{MEMORY}::test_folds_have_rows_of_every_month",
     ),

@@ -552,6 +552,7 @@ def test_names_of_columns_are_bound_where_rules_count_columns():
     assert lab(0, ["a", "b"]).comparable(lab(1, ["b", "a"])).comparable == "unknown"
 
 
+@pytest.mark.filterwarnings("ignore:RealizableReplicableClassifier abstains")
 def test_the_class_is_bound_with_its_parameters():
     def lab(seed, kind):
         return RealizableReplicableClassifier(kind, shared_key="k").fit(*choice(seed)).certificate_

@@ -13,7 +13,7 @@ from replearn.execution import make_blocks
 from replearn.guarantees import plan
 from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.learners.finite_randomness import held_out
-from replearn.learners.planning import Sample, key_of_blocks
+from replearn.learners.training import Sample, key_of_blocks
 from replearn.randomness import as_points
 from replearn.testing.populations import CoinLearner, FirstRowLearner
 

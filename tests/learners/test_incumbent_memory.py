@@ -22,7 +22,7 @@ from replearn import (
     ScoreReplicableClassifier,
 )
 from replearn.exceptions import NotCertifiedWarning
-from replearn.learners.incumbent_fit import _folds, cross_fitted, interleaved_folds
+from replearn.learners.incumbent_chain import Replay, evidence_of
 from replearn.learners.incumbent_memory import (
     ALARM_RATE,
     DRIFTED,
@@ -38,8 +38,12 @@ from replearn.learners.incumbent_memory import (
     settings_to_try,
     shows_loss,
 )
-from replearn.learners.incumbent_retraining import was_alarmed
-from replearn.learners.incumbent_rule import Replay, evidence_of
+from replearn.learners.incumbent_retraining import (
+    _folds,
+    cross_fitted,
+    interleaved_folds,
+    was_alarmed,
+)
 from tests.factories import limit
 
 N = 1500

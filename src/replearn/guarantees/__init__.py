@@ -13,7 +13,7 @@ from replearn.guarantees.design import (
     PlanRequest,
     plain_labels,
 )
-from replearn.guarantees.guarantee import Guarantee
+from replearn.guarantees.guarantee import Conclusion, Guarantee, Identity, Ledger, Step, rounded_up
 from replearn.guarantees.heavy import TASKS
 from replearn.guarantees.heavy_stage import labels_guaranteed
 from replearn.guarantees.paper import Columns
@@ -44,7 +44,6 @@ from replearn.guarantees.small_data import (
     needed_for_events,
 )
 from replearn.guarantees.stage_plan import HeavyGoal, heavy_rows_needed, heavy_stage
-from replearn.guarantees.steps import Conclusion, Identity, Ledger, Step, rounded_up
 from replearn.guarantees.tasks import GUARANTEES, derive
 from replearn.guarantees.theorems import THEOREMS, Theorem
 from replearn.guarantees.votes import block_size_needed

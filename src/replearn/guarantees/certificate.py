@@ -10,20 +10,75 @@ from replearn.guarantees.block_votes import BlockVotes
 from replearn.guarantees.comparison import Comparison, compare
 from replearn.guarantees.describe import certificate_rows, explain
 from replearn.guarantees.design import NOTIONS, Design, Label
+from replearn.guarantees.guarantee import LETTERS, Derived, Identity, Step, rounded_up, value_of
 from replearn.guarantees.probe import Probe
-from replearn.guarantees.steps import LETTERS, Derived, Identity, Record, Step, value_of
 from replearn.guarantees.tasks import derive, guarantee
 from replearn.records import (
+    JsonFile,
     Reader,
     check_format,
     digest_of,
+    html_table,
     read_flat,
     read_object,
     refuse_differences,
+    two_columns,
 )
 
 FORMAT = "replearn-certificate"
 FORMAT_VERSION = 3
+
+
+class Record(JsonFile):
+    """What certificates and plans have in common: JSON text and file, table, one line."""
+
+    task: Any
+    inputs: Any
+    steps: Any
+    promises: Any
+    n: Any
+    certified: Any
+    reason: Any
+    digest: Any
+
+    def _content(self) -> dict[str, Any]:
+        """Return everything but the digest as JSON values."""
+        raise NotImplementedError
+
+    def _promise(self, form: str, version: int, assumptions: list[Any]) -> dict[str, Any]:
+        """Return the items of the content that all records have."""
+        return {
+            "format": form,
+            "version": version,
+            "task": self.task,
+            "inputs": self.inputs,
+            "steps": [step.to_dict() for step in self.steps],
+            "promises": list(self.promises),
+            "assumptions": assumptions,
+            **{name: getattr(self, name) for name in LETTERS},
+            "certified": self.certified,
+            "reason": self.reason,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON values."""
+        return {**self._content(), "digest": self.digest}
+
+    def _rows(self) -> list[tuple[str, str]]:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        values = {name: getattr(self, name) for name in LETTERS}
+        known = [f"{name}={rounded_up(v)}" for name, v in values.items() if v is not None]
+        rows = [] if self.n is None else [f"n={self.n}"]
+        items = [repr(self.task), *known, *rows, f"certified={self.certified}"]
+        return f"{type(self).__name__}({', '.join(items)})"
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}\n{two_columns(self._rows())}"
+
+    def _repr_html_(self) -> str:
+        return html_table(type(self).__name__, self._rows())
 
 
 @dataclass(frozen=True, repr=False)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from replearn.guarantees.block_votes import BlockVotes, compare_votes
+from replearn.guarantees.guarantee import Identity
 from replearn.guarantees.points import compare_points, has_unique_rows
 from replearn.guarantees.probe import Probe, compare_probes
-from replearn.guarantees.steps import Identity
 from replearn.guarantees.tasks import guarantee
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from replearn.guarantees import (
     thresholds,
     votes,
 )
-from replearn.guarantees.guarantee import Guarantee
-from replearn.guarantees.steps import Derived, Ledger
+from replearn.guarantees.guarantee import Derived, Guarantee, Ledger
 from replearn.records import canonical_json, read_object
 
 VOTING = (

@@ -19,12 +19,6 @@ from .inputs import (
     check_labels as check_labels,
     refuse_one_class as refuse_one_class,
 )
-from .planning import (
-    plan_request as plan_request,
-    requested_classes as requested_classes,
-    usual_plan as usual_plan,
-    wants_heavy_stage as wants_heavy_stage,
-)
 from .pointwise import PointwiseReplicableClassifier
 from .realizable import RealizableReplicableClassifier
 from .regressor import PointwiseReplicableRegressor, check_numbers as check_numbers
@@ -34,7 +28,14 @@ from .selector import ReplicableSelector
 from .semi import SemiReplicableClassifier
 from .semi_private import SemiPrivateClassifier
 from .threshold import ReplicableThresholdClassifier
-from .training import FirstRows as FirstRows, Sample as Sample
+from .training import (
+    FirstRows as FirstRows,
+    Sample as Sample,
+    plan_request as plan_request,
+    requested_classes as requested_classes,
+    usual_plan as usual_plan,
+    wants_heavy_stage as wants_heavy_stage,
+)
 from .usefulness import N_ROWS as N_ROWS, Usefulness
 
 __all__ = [

@@ -23,14 +23,16 @@ from replearn.learners.inputs import (
     checked_fit,
     with_base_tags,
 )
-from replearn.learners.single_rule import (
+from replearn.learners.single_rule import check_two_labels
+from replearn.learners.training import (
     COUNT,
     FRACTION,
     FollowsPlan,
-    check_two_labels,
+    OnePartition,
+    Sample,
+    train_blocks,
     warn_if_not_certified,
 )
-from replearn.learners.training import OnePartition, Sample, train_blocks
 from replearn.primitives import choose_by_errors, sample_order
 from replearn.randomness import SharedKey
 from replearn.tables import n_rows, take_rows

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 from scipy.stats import hypergeom
 
-from replearn.learners.incumbent_rule import Codes, Floats, Replay, Setting, evidence_of, keep, mix
+from replearn.learners.incumbent_chain import Codes, Floats, Replay, Setting, evidence_of, keep, mix
 
 CONFIDENCE_IN_HISTORY = 0.95
 """Confidence of each limit of a loss in ``history_``."""

@@ -16,18 +16,19 @@ from replearn.execution import RunContext, fit_in_context
 from replearn.learners.incumbent_chain import (
     MAX_MEMORY,
     Chain,
+    Floats,
     KeepsChain,
     Retraining,
+    mix,
     predict_with,
 )
-from replearn.learners.incumbent_fit import (
+from replearn.learners.incumbent_retraining import (
     chain_of,
     check_columns,
     memory_of,
     spread_rows,
     today,
 )
-from replearn.learners.incumbent_rule import Floats, mix
 from replearn.learners.inputs import (
     all_or_nothing,
     check_features,

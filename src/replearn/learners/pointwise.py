@@ -41,7 +41,9 @@ from replearn.learners.inputs import (
     float_precision,
     with_base_tags,
 )
-from replearn.learners.planning import (
+from replearn.learners.predictions import VotePredictions
+from replearn.learners.training import (
+    RowSource,
     base_for_blocks,
     certify_plan,
     check_sample,
@@ -51,10 +53,9 @@ from replearn.learners.planning import (
     plan_in_force,
     plan_request,
     requested_classes,
+    train_blocks,
     warn_if_blocks_cannot_learn,
 )
-from replearn.learners.predictions import VotePredictions
-from replearn.learners.training import RowSource, train_blocks
 from replearn.learners.usefulness import (
     n_rows_tried,
     warn_if_useless,

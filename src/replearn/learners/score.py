@@ -32,8 +32,8 @@ from replearn.learners.decision_threshold import (
     prevalence,
     split_threshold,
 )
-from replearn.learners.fit_params import PassesFitParams
 from replearn.learners.inputs import (
+    PassesFitParams,
     all_or_nothing,
     base_estimator,
     check_base,
@@ -45,19 +45,26 @@ from replearn.learners.inputs import (
     float_precision,
     with_base_tags,
 )
-from replearn.learners.planning import check_sample, describe_blocks, identity_of
 from replearn.learners.predictions import KeyedPredictions
-from replearn.learners.score_curve import (
+from replearn.learners.score_rule import (
     ErrorCurve,
+    FittedScore,
     block_variances,
     check_curve,
     fit_curve,
     leading_pairs,
+    measure_scores,
     own_blocks,
 )
-from replearn.learners.score_rule import FittedScore, measure_scores
-from replearn.learners.single_rule import FollowsPlan
-from replearn.learners.training import Sample, TrainedBlocks, train_blocks
+from replearn.learners.training import (
+    FollowsPlan,
+    Sample,
+    TrainedBlocks,
+    check_sample,
+    describe_blocks,
+    identity_of,
+    train_blocks,
+)
 from replearn.learners.usefulness import (
     n_rows_tried,
     warn_if_scores_are_few,

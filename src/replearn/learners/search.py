@@ -55,7 +55,7 @@ from replearn.learners.inputs import (
     refuse_one_class,
     with_base_tags,
 )
-from replearn.learners.single_rule import COUNT, FollowsPlan, warn_if_not_certified
+from replearn.learners.training import COUNT, FollowsPlan, warn_if_not_certified
 from replearn.primitives import choice_scale, choose_by_errors, names_digest, sample_key
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows

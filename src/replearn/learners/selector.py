@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from replearn.binding import bind_candidates, certify_choice, copies_if_read
 from replearn.compat import Interval
 from replearn.learners.inputs import all_or_nothing, check_labels, checked_fit
-from replearn.learners.single_rule import FollowsPlan, warn_if_not_certified
+from replearn.learners.training import FollowsPlan, warn_if_not_certified
 from replearn.primitives import select_hypothesis
 from replearn.randomness import SharedKey
 

@@ -14,7 +14,8 @@ from replearn.compat import Interval, validate_data
 from replearn.guarantees import selection_budget
 from replearn.hypotheses import HypothesisClass, Stumps
 from replearn.learners.inputs import all_or_nothing, checked_fit
-from replearn.learners.single_rule import SingleRuleClassifier, warn_if_not_certified
+from replearn.learners.single_rule import SingleRuleClassifier
+from replearn.learners.training import warn_if_not_certified
 from replearn.primitives import choice_scale, select_hypothesis
 
 

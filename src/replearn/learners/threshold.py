@@ -14,7 +14,8 @@ from replearn.bounds import threshold_error_tail, threshold_flip_bound, threshol
 from replearn.compat import Interval, StrOptions
 from replearn.hypotheses import Hypothesis, make_box
 from replearn.learners.inputs import all_or_nothing, checked_fit
-from replearn.learners.single_rule import FRACTION, SingleRuleClassifier, warn_if_not_certified
+from replearn.learners.single_rule import SingleRuleClassifier
+from replearn.learners.training import FRACTION, warn_if_not_certified
 from replearn.primitives import Cuts, cuts_of_sample, draw_level
 from replearn.randomness import SharedKey
 from replearn.records import bisect

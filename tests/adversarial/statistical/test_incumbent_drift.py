@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from replearn import IncumbentClassifier
 from replearn.bounds.incumbent import drift_lag, shift_lag
-from replearn.learners.incumbent_fit import cross_fitted
+from replearn.learners.incumbent_chain import Replay, Setting, evidence_of
 from replearn.learners.incumbent_memory import (
     ALARM_RATE,
     accuracy,
@@ -19,7 +19,7 @@ from replearn.learners.incumbent_memory import (
     got_worse,
     loss_against,
 )
-from replearn.learners.incumbent_rule import Replay, Setting, evidence_of
+from replearn.learners.incumbent_retraining import cross_fitted
 
 FALSE_ALARM = 1e-8
 N_CELLS = 1500
