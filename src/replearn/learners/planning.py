@@ -19,6 +19,7 @@ from replearn.binding import (
     describe_points,
     family_of,
     in_words,
+    index_of,
     rows_needed,
     rows_sketched,
     without_masses,
@@ -60,7 +61,8 @@ def check_sample(X: Any, y: Any, groups: Any, classes: Any) -> tuple[Sample, NDA
     """Return the sample with its labels as codes, and the list of classes."""
     codes, classes = check_labels(X, y, classes)
     refuse_one_class(classes)
-    return Sample(X, codes, check_groups(groups, len(codes))), classes
+    sample = Sample(X, codes, check_groups(groups, len(codes)), label_index=index_of(y))
+    return sample, classes
 
 
 # -- from parameters to a request ------------------------------------------------------------------

@@ -136,6 +136,7 @@ class Sample(NamedTuple):
     codes: NDArray[Any]  # labels as codes, or numbers
     groups: NDArray[Any] | None = None
     params: Mapping[str, NDArray[Any]] = MappingProxyType({})  # of fit, one value per row
+    label_index: Any = None  # pandas index of the labels as they were passed
 
     @property
     def n(self) -> int:
@@ -183,7 +184,8 @@ class Sample(NamedTuple):
 
     def failed_conditions(self) -> tuple[str, ...]:
         """Return what the rows refute of the conditions of a certificate, and warn about it."""
-        return sample_conditions(self.X) + copy_conditions(self.X, self.codes, self.groups)
+        failed = sample_conditions(self.X)
+        return failed + copy_conditions(self.X, self.codes, self.groups, self.label_index)
 
     def planned(self, key: SharedKey, plan: Any) -> Sample:
         """Forget the order of the file, and leave out by key what a lab has beyond the plan's n.
