@@ -17,7 +17,6 @@ that are named after persons.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, repeat
@@ -34,6 +33,7 @@ from replearn.binding.schema import row_number_column
 from replearn.bounds import least_log_tail
 from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning, warn_user
 from replearn.randomness import as_points
+from replearn.tables import names_persons
 
 Column = NDArray[np.floating[Any]]
 
@@ -462,12 +462,6 @@ _GRID_BITS = range(1, 27, 2)
 _EXPONENTS = 2100  # of doubles: the grid of a column follows its spread
 _CLEARLY_DIFFERENT = 0.9
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_PERSONS = re.compile(
-    r"(patient|person|customer|client|subject|participant|respondent|user|member|student|employee)"
-    r"s?[ _.-]*(id|ids|nr|no|num|number|key|code)?",
-    re.IGNORECASE,
-)
-
 Hashes = NDArray[np.uint64]
 
 
@@ -674,15 +668,6 @@ def _keep_together(name: Any) -> str:
         "If these are several rows of one person (one machine, one day), keep them together: "
         f"fit(X, y, groups={persons}), with a plan that counts groups."
     )
-
-
-def names_persons(name: Any) -> bool:
-    """Whether a column is named after persons.
-
-    >>> names_persons("patient_id"), names_persons("age")
-    (True, False)
-    """
-    return isinstance(name, str) and _PERSONS.fullmatch(name.strip()) is not None
 
 
 def _discrete_columns(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
