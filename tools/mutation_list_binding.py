@@ -263,7 +263,7 @@ BINDING = [
     _m(
         "binding: E2 panels are not found",
         "replearn.binding.sample.copy_conditions",
-        change("repeated_column(A)", "None"),
+        change("repeated_column(A, B)", "None"),
         f"{COPIES}::test_a_panel_is_found_and_groups_are_proposed",
     ),
     _m(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,15 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from replearn.randomness import SharedKey, as_points
-from replearn.tables import is_frame, is_sparse, n_rows, take_rows
+from replearn.tables import (
+    is_frame,
+    is_sparse,
+    n_rows,
+    names_ids,
+    names_persons,
+    names_sites,
+    take_rows,
+)
 
 MAX_COLUMNS = 200
 """Wider tables are looked at by their first columns only."""
@@ -21,10 +28,6 @@ MAX_LEVELS = 12
 MAX_SUBGROUP_COLUMNS = 6
 LONGEST_TEXT = 200
 
-PERSON = r"patient|subject|person|customer|client|user|member|household|family"
-SITE = r"account|hospital|clinic|school|store|device|session"
-PERSON_NAME = re.compile(rf"(^|[_\W])({PERSON})s?([_\W]?(id|ids|no|nr|number|key|code))?$", re.I)
-ID_NAME = re.compile(rf"(^|[_\W])(id|ids|uid|uuid|{SITE})$|(?<=[a-z])(Id|ID)$", re.I)
 MIN_GROUPS = 20
 """A column of people names more of them than a category has levels."""
 
@@ -241,14 +244,22 @@ def repeated_ids(X: Any) -> tuple[tuple[str, int, float], ...]:
     """Return columns named like ids whose values repeat: name, different values, rows of each."""
     found = []
     for name, values in columns(X):
-        person = PERSON_NAME.search(name) is not None
-        if person or ID_NAME.search(name):
+        person = names_persons(name)
+        if person or names_sites(name) or (names_ids(name) and not _has_fractions(values)):
             distinct = len(set(values.tolist()))
             n = len(values)
             least, most = (MIN_GROUPS, n) if person else (MIN_IDS, MAX_ROWS_EACH)
             if least <= distinct <= n / 2 and n / distinct <= most:
                 found.append((name, distinct, n / distinct))
     return tuple(found)
+
+
+def _has_fractions(values: NDArray[Any]) -> bool:
+    """Whether cells are no whole numbers: an index of prices, and not of rows."""
+    if values.dtype.kind != "f":
+        return False
+    known = values[np.isfinite(values)]
+    return bool((known != np.round(known)).any())
 
 
 def _drift(first: NDArray[Any], last: NDArray[Any], n_columns: int) -> float:

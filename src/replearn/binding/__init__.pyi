@@ -1,4 +1,4 @@
-from .choices import bind_candidates, certify_choice, copies_if_read, pool_digest
+from .choices import bind_candidates, certify_choice, pool_digest
 from .digests import Fingerprint, bind
 from .estimator import (
     bind_estimator,
@@ -21,9 +21,9 @@ from .sample import (
     MAX_ORTHOGONAL,
     MIN_ROWS,
     copy_conditions,
+    index_of,
     mark_of_columns,
     mixed_bits,
-    names_persons,
     products_vanish,
     repeated_column,
     repeated_persons,
@@ -60,7 +60,6 @@ __all__ = [
     "block_condition",
     "blocks_to_keep",
     "certify_choice",
-    "copies_if_read",
     "copy_conditions",
     "describe_estimator",
     "describe_points",
@@ -69,9 +68,9 @@ __all__ = [
     "find_constant",
     "has_distinct_column",
     "in_words",
+    "index_of",
     "mark_of_columns",
     "mixed_bits",
-    "names_persons",
     "pool_digest",
     "prefitted",
     "products_vanish",

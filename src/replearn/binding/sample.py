@@ -17,7 +17,6 @@ that are named after persons.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, repeat
@@ -34,6 +33,7 @@ from replearn.binding.schema import row_number_column
 from replearn.bounds import least_log_tail
 from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning, warn_user
 from replearn.randomness import as_points
+from replearn.tables import names_persons
 
 Column = NDArray[np.floating[Any]]
 
@@ -462,25 +462,20 @@ _GRID_BITS = range(1, 27, 2)
 _EXPONENTS = 2100  # of doubles: the grid of a column follows its spread
 _CLEARLY_DIFFERENT = 0.9
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_PERSONS = re.compile(
-    r"(patient|person|customer|client|subject|participant|respondent|user|member|student|employee)"
-    r"s?[ _.-]*(id|ids|nr|no|num|number|key|code)?",
-    re.IGNORECASE,
-)
-
 Hashes = NDArray[np.uint64]
 
 
 def copy_conditions(
-    X: Any, codes: NDArray[Any], groups: NDArray[Any] | None = None
+    X: Any, codes: NDArray[Any], groups: NDArray[Any] | None = None, label_index: Any = None
 ) -> tuple[str, ...]:
     """Say in words that rows cannot be independent draws, and warn about it; empty if they can.
 
-    With groups only groups are independent, and nothing is checked.
+    With groups only groups are independent, and nothing is checked. ``label_index`` is the index of
+    a pandas series of labels.
     """
     if groups is not None or len(codes) < MIN_DRAWS:
         return ()
-    found = _copied_rows(X, codes) or repeated_column(X) or _jittered_rows(X)
+    found = _copied_rows(X, codes) or repeated_column(X, label_index) or _jittered_rows(X)
     if found is None:
         return ()
     condition, remedy = found
@@ -595,10 +590,15 @@ def mixed_bits(columns: Any, n: int) -> Hashes:
 
 
 # -- several rows of one person ------------------------------------------------------------------
-def repeated_column(X: Any) -> _Found:
+def repeated_column(X: Any, label_index: Any = None) -> _Found:
     """Find a column in which values occur as often as persons in a panel do; say what to do."""
     limit = _log_share(max(getattr(X, "shape", (1,))))  # at least the number of columns
-    for name, values in chain(_discrete_columns(X), _index_levels(X)):
+    index = index_of(X)
+    levels = chain(
+        _index_levels(index, "X"),
+        () if label_index is index else _index_levels(label_index, "y"),
+    )
+    for name, values in chain(_discrete_columns(X), levels):
         counts = np.unique(values, return_counts=True)[1]
         if len(counts) < _MIN_VALUES:
             continue
@@ -612,31 +612,37 @@ def repeated_column(X: Any) -> _Found:
 
 
 class _Level(NamedTuple):
-    """A level of the index of a frame."""
+    """A level of the index of a frame, or of the labels."""
 
     name: Any
     position: int
+    owner: str
 
 
-def _index_levels(X: Any) -> Iterator[tuple[_Level, NDArray[Any]]]:
-    """Yield the levels of a frame's index, which often names persons, as codes.
+def index_of(table: Any) -> Any:
+    """Return the index of a pandas frame or series; None for everything else."""
+    return table.index if hasattr(table, "iloc") else None
+
+
+def _index_levels(index: Any, owner: str) -> Iterator[tuple[_Level, NDArray[Any]]]:
+    """Yield the levels of an index, which often names persons, as codes.
 
     Whole numbers without a name are left out: pandas numbers rows so, and numbers them again where
     two frames are put together.
     """
-    if not hasattr(X, "iloc") or (X.index.nlevels == 1 and X.index.is_unique):
+    if index is None or (index.nlevels == 1 and index.is_unique):
         return
-    index = X.index
     for position, name in enumerate(index.names):
         level = index.get_level_values(position)
         if name is not None or level.dtype.kind not in "iu":
-            yield _Level(name, position), level.factorize()[0]
+            yield _Level(name, position, owner), level.factorize()[0]
 
 
 def _where(name: Any) -> str:
     if not isinstance(name, _Level):
         return f"column {name!r}"
-    return "the index" if name.name is None else f"index {name.name!r}"
+    words = "the index" if name.name is None else f"index {name.name!r}"
+    return words if name.owner == "X" else f"{words} of y"
 
 
 def repeated_persons(name: Any, n_rows: int, n_persons: int) -> _Found:
@@ -657,20 +663,11 @@ def repeated_persons(name: Any, n_rows: int, n_persons: int) -> _Found:
 def _keep_together(name: Any) -> str:
     persons = f"X[{name!r}]"
     if isinstance(name, _Level):
-        persons = f"X.index.get_level_values({name.position})"
+        persons = f"{name.owner}.index.get_level_values({name.position})"
     return (
         "If these are several rows of one person (one machine, one day), keep them together: "
         f"fit(X, y, groups={persons}), with a plan that counts groups."
     )
-
-
-def names_persons(name: Any) -> bool:
-    """Whether a column is named after persons.
-
-    >>> names_persons("patient_id"), names_persons("age")
-    (True, False)
-    """
-    return isinstance(name, str) and _PERSONS.fullmatch(name.strip()) is not None
 
 
 def _discrete_columns(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:

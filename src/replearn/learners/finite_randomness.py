@@ -184,6 +184,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
             X = check_features(self, X, reset=True)
             fingerprint = bind_estimator(base)
             codes, self.classes_ = check_two_labels(X, y, self.classes)
+            given = X, y
             X, codes, _ = self._planned_rows(X, codes)
             train, test = held_out(key, X, codes, params.test_share)
             if len(train) < params.n_blocks or len(test) < 1:
@@ -218,6 +219,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
                 X,
                 codes,
                 fingerprints={"learner": fingerprint},
+                sample=given,
                 n=len(codes),
                 n_test=len(test),
                 n_blocks=int(params.n_blocks),

@@ -130,6 +130,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         """
         with all_or_nothing(self):
             params = self._in_force()
+            sample = X, y
             X, y = self._check_rows(X, y)
             key = self._key_for_fit()
             hypotheses = Stumps(X.shape[1]) if self.hypotheses is None else self.hypotheses
@@ -146,7 +147,8 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
             self.released_ = self.training_error_ <= self.limit_
             self.hypothesis_ = model if self.released_ else Constant(True)
             fingerprint = bind(hypotheses if exact else clone(hypotheses))
-            self._certify("realizable", X, y, fingerprint, d=d, max_error_limit=float(ceiling))
+            shared = {"d": d, "max_error_limit": float(ceiling)}
+            self._certify("realizable", X, y, fingerprint, sample=sample, **shared)
         warn_if_not_certified(self.certificate_)
         warn_if_abstains(
             self,

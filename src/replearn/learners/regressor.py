@@ -177,6 +177,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
 
             # Plan: from the parameters and the number of rows, never from the data.
             params = self._in_force()
+            given = X, y
             X, values, _ = self._planned_rows(X, values)
             n_blocks = _number_of_blocks(params, len(values), ends)
             cut = OnePartition(n_blocks, len(values) // n_blocks)
@@ -195,7 +196,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
                 X,
                 np.zeros(len(values)),
                 fingerprints={"learner": fingerprint},
-                failed=sample.failed_conditions(),
+                sample=given,
                 n=n_blocks * cut.block_size,
                 n_blocks=n_blocks,
                 resolution=float(params.resolution),

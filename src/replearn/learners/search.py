@@ -22,7 +22,6 @@ from replearn.binding import (
     Fingerprint,
     bind_estimator,
     certify_choice,
-    copies_if_read,
     find_constant,
     warn_if_all_constant,
 )
@@ -58,7 +57,7 @@ from replearn.learners.inputs import (
 from replearn.learners.training import COUNT, FollowsPlan, warn_if_not_certified
 from replearn.primitives import choice_scale, choose_by_errors, names_digest, sample_key
 from replearn.randomness import SharedKey, as_points
-from replearn.tables import take_rows
+from replearn.tables import n_rows, take_rows
 
 Errors = tuple[NDArray[np.intp], dict[str, Any], int]
 """Rows in keyed order, scikit-learn's table of results, and the number of trainings."""
@@ -228,9 +227,10 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             fingerprint = bind_estimator(self.estimator)
             codes, self.classes_ = check_labels(X, y, None)
             refuse_one_class(self.classes_)
-            given = len(codes)
+            sample = X, y
             X, codes, rows = self._planned_rows(X, codes)
             if rows is not None:
+                given = n_rows(sample[0])
                 params = {name: in_order(value, rows, given) for name, value in params.items()}
             errors_of = self._by_folds if in_force.train_size is None else self._by_trainings
             if in_force.train_size is None:
@@ -238,7 +238,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
                     self.param_grid, len(codes), in_force.alpha, in_force.beta
                 )
             order, self.cv_results_, self.n_splits_ = errors_of(X, codes, key, params, context)
-            self._choose(X, codes, key, fingerprint)
+            self._choose(X, codes, key, fingerprint, sample)
             if self.refit:
                 params = {name: in_order(value, order) for name, value in params.items()}
                 source = self.estimator if isinstance(self.refit, bool) else self.refit
@@ -330,7 +330,12 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         return order, results_of_errors(grid, errors), len(cut[1])
 
     def _choose(
-        self, X: Any, codes: NDArray[np.intp], key: SharedKey, fingerprint: Fingerprint
+        self,
+        X: Any,
+        codes: NDArray[np.intp],
+        key: SharedKey,
+        fingerprint: Fingerprint,
+        sample: tuple[Any, Any],
     ) -> None:
         """Choose by errors and shared random numbers, and certify the choice."""
         n = len(codes)
@@ -367,10 +372,8 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             X,
             codes,
             fingerprints={"learner": fingerprint},
-            failed=(
-                *uncovered_scoring(self.scoring, len(self.classes_)),
-                *copies_if_read(X, codes),
-            ),
+            sample=sample,
+            failed=uncovered_scoring(self.scoring, len(self.classes_)),
             n=n,
             **design,
             n_hypotheses=len(names),

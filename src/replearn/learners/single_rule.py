@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import Fingerprint, certify_choice, copies_if_read
+from replearn.binding import Fingerprint, certify_choice
 from replearn.compat import validate_data
 from replearn.exceptions import UsefulnessWarning, warn_user
 from replearn.learners.inputs import check_labels
 from replearn.learners.training import FollowsPlan
+from replearn.tables import is_frame
 
 
 class SingleRuleClassifier(FollowsPlan, ClassifierMixin, BaseEstimator):
@@ -31,15 +32,27 @@ class SingleRuleClassifier(FollowsPlan, ClassifierMixin, BaseEstimator):
         X, codes, _ = self._planned_rows(X, codes)
         return X, codes == 1
 
-    def _certify(self, task: str, X: Any, y: Any, fingerprint: Fingerprint, **inputs: Any) -> None:
-        """Issue the certificate of the rule that was chosen."""
+    def _certify(
+        self,
+        task: str,
+        X: Any,
+        y: Any,
+        fingerprint: Fingerprint,
+        *,
+        sample: tuple[Any, Any],
+        **inputs: Any,
+    ) -> None:
+        """Issue the certificate of the rule that was chosen; ``sample`` is what fit was given."""
         names = getattr(self, "feature_names_in_", None)
         shared = {"n": len(y), **inputs, **self._targets()}
         key = self._key_for_fit()
         fingerprints = {"hypotheses": fingerprint}
-        failed = copies_if_read(X, y)
+        table, labels = sample
+        if not is_frame(table):  # names of columns and an index tell more than numbers do
+            table = np.asarray(table, dtype=np.float64)
+        sample = table, labels
         self.certificate_ = certify_choice(
-            task, key, X, y, names=names, failed=failed, fingerprints=fingerprints, **shared
+            task, key, X, y, names=names, sample=sample, fingerprints=fingerprints, **shared
         )
 
     def predict(self, X: Any) -> NDArray[Any]:

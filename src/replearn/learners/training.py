@@ -28,6 +28,7 @@ from replearn.binding import (
     family_of,
     has_distinct_column,
     in_words,
+    index_of,
     refuted_point_mass,
     rows_needed,
     rows_sketched,
@@ -165,6 +166,7 @@ class Sample(NamedTuple):
     codes: NDArray[Any]  # labels as codes, or numbers
     groups: NDArray[Any] | None = None
     params: Mapping[str, NDArray[Any]] = MappingProxyType({})  # of fit, one value per row
+    label_index: Any = None  # pandas index of the labels as they were passed
 
     @property
     def n(self) -> int:
@@ -212,7 +214,8 @@ class Sample(NamedTuple):
 
     def failed_conditions(self) -> tuple[str, ...]:
         """Return what the rows refute of the conditions of a certificate, and warn about it."""
-        return sample_conditions(self.X) + copy_conditions(self.X, self.codes, self.groups)
+        failed = sample_conditions(self.X)
+        return failed + copy_conditions(self.X, self.codes, self.groups, self.label_index)
 
     def planned(self, key: SharedKey, plan: Any) -> Sample:
         """Forget the order of the file, and leave out by key what a lab has beyond the plan's n.
@@ -269,7 +272,8 @@ def check_sample(X: Any, y: Any, groups: Any, classes: Any) -> tuple[Sample, NDA
     """Return the sample with its labels as codes, and the list of classes."""
     codes, classes = check_labels(X, y, classes)
     refuse_one_class(classes)
-    return Sample(X, codes, check_groups(groups, len(codes))), classes
+    sample = Sample(X, codes, check_groups(groups, len(codes)), label_index=index_of(y))
+    return sample, classes
 
 
 # -- training --------------------------------------------------------------------------------------

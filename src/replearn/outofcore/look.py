@@ -20,7 +20,6 @@ from replearn.binding import (
     MIN_ROWS,
     copy_conditions,
     mixed_bits,
-    names_persons,
     rows_sketched,
     sample_conditions,
     say_conditions,
@@ -37,6 +36,7 @@ from replearn.outofcore.moments import (
 from replearn.outofcore.pieces import column_array, container_of
 from replearn.outofcore.table import Table, codes_of
 from replearn.randomness import as_points
+from replearn.tables import names_persons
 
 MAX_CELLS = 1 << 22
 """Cells that are looked at in memory."""

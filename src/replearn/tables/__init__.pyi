@@ -1,8 +1,15 @@
 from .encoder import (
+    ID,
+    TEXT,
     WORD_BUCKETS,
     TableEncoder,
     clip_for_trees,
     count_words,
+    is_date,
+    is_number,
+    names_ids,
+    names_persons,
+    names_sites,
     numbers_of,
     parts_of_dates,
     texts_of,
@@ -14,13 +21,13 @@ from .files import (
     TableFileError,
     is_large_file,
     is_text_file,
+    memory_needed,
     read_chunks,
     read_frame,
     read_table,
     table_of,
 )
-from .kinds import ID, TEXT, is_date, is_number
-from .memory import SHARE_USED, available_memory, format_memory, memory_needed, parse_memory
+from .memory import SHARE_USED, available_memory, format_memory, parse_memory
 from .probe import ROWS, make_probe
 from .rows import (
     copy_rows,
@@ -67,6 +74,9 @@ __all__ = [
     "make_probe",
     "memory_needed",
     "n_rows",
+    "names_ids",
+    "names_persons",
+    "names_sites",
     "numbers_of",
     "pad_rows",
     "parse_memory",

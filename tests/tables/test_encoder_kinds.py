@@ -3,8 +3,7 @@
 import polars as pl
 import pytest
 
-from replearn.tables.files import read_table
-from replearn.tables.kinds import (
+from replearn.tables.encoder import (
     cells_as,
     guess_kind,
     how_written,
@@ -12,6 +11,7 @@ from replearn.tables.kinds import (
     read_numbers,
     typed_cells_as,
 )
+from replearn.tables.files import read_table
 
 CELLS = {
     ("12,345", None): 12345.0,
