@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from replearn.auditing._row_limits import Mask, RowLimits
-from replearn.auditing._statistics import FEW_ROWS, Estimate
-from replearn.auditing._usefulness import Predictions
+from replearn.auditing._statistics import FEW_ROWS, Estimate, Predictions
 
 Floats = NDArray[np.float64]
 MCNEMAR = "McNemar's exact test"

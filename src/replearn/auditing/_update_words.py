@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from replearn.auditing._paired_tests import PairedTest
-from replearn.auditing._statistics import Estimate, percent, percent_range, points
-from replearn.auditing._usefulness import Usefulness
+from replearn.auditing._statistics import Estimate, Usefulness, percent, percent_range, points
 from replearn.records import two_columns
 
 if TYPE_CHECKING:

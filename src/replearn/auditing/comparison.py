@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from replearn._version import __version__
 from replearn.auditing import _changed_rows, _update_page, _update_words
 from replearn.auditing._changed_rows import ChangedRow
-from replearn.auditing._columns import as_text, factorize, make_subgroups
 from replearn.auditing._contenders import is_replicable
 from replearn.auditing._flip_rates import flip_rates
 from replearn.auditing._golden_set import GoldenSet, check_golden_set, golden_rows
@@ -37,15 +36,18 @@ from replearn.auditing._report import save_report
 from replearn.auditing._row_limits import Mask, RowLimits
 from replearn.auditing._score_changes import ScoreChanges, score_changes
 from replearn.auditing._stability_index import StabilityIndex, column_shift, column_shifts
-from replearn.auditing._statistics import Estimate, as_json, mean_limits
-from replearn.auditing._swap_sets import SIDES, Approvals, approvals
-from replearn.auditing._usefulness import (
+from replearn.auditing._statistics import (
+    Estimate,
     NoModel,
     Predictions,
     Usefulness,
+    as_json,
+    mean_limits,
     no_model,
     usefulness,
 )
+from replearn.auditing._swap_sets import SIDES, Approvals, approvals
+from replearn.auditing._table import as_text, factorize, make_subgroups
 from replearn.records import (
     check_choice,
     check_count,
