@@ -210,7 +210,7 @@ def approved(found: ModelComparison) -> str:
 
 
 def approval_note(found: ModelComparison) -> str:
-    """Ask for the option where a label that sounds bad is approved; empty otherwise."""
+    """Name the option where a label that sounds bad is approved; empty otherwise."""
     if found.scores is None or not found.approvals or found.approvals[0].approved == BELOW:
         return ""
     label = found.scores.pos_label
