@@ -6,7 +6,7 @@ from tools.mutation_edits import body, change, condition
 JUDGEMENT = "tests/auditing/test_judgement.py"
 RECOMMENDED = f"{JUDGEMENT}::test_what_is_recommended_is_worth_it_or_the_baseline"
 TIME = "tests/auditing/test_time.py"
-EXPLANATION = "tests/auditing/test_explanation.py"
+EXPLANATION = "tests/auditing/test_contender_results_explanation.py"
 REGRESSION = "tests/auditing/test_audit_regression.py"
 
 AUDIT = [
@@ -14,19 +14,19 @@ AUDIT = [
         "audit: a fixed seed is no seed",
         "replearn.auditing._runs._prepared",
         condition("job.seed_key is not None", "False"),
-        "tests/auditing/test_sources.py::test_a_seed_that_changes_five_percent",
+        "tests/auditing/test_runs_sources.py::test_a_seed_that_changes_five_percent",
     ),
     _m(
         "audit: columns change their order in one of two tables",
-        "replearn.auditing._sources._changed",
+        "replearn.auditing._runs._changed",
         change("_take_columns(job.points, columns)", "job.points"),
-        "tests/auditing/test_sources.py::test_nothing_is_attributed_where_only_the_data_matter",
+        "tests/auditing/test_runs_sources.py::test_nothing_is_attributed_where_only_the_data_matter",
     ),
     _m(
         "audit: sources are looked at twice",
-        "replearn.auditing._sources.n_repeats",
+        "replearn.auditing._runs.n_repeats",
         change("max(MIN_REPEATS, A)", "max(2, A)"),
-        "tests/auditing/test_sources.py::test_sources_take_a_fifth_of_the_trainings_at_most",
+        "tests/auditing/test_runs_sources.py::test_sources_take_a_fifth_of_the_trainings_at_most",
     ),
     _m(
         "audit: shares of new rows are compared with the second run",
@@ -72,13 +72,13 @@ AUDIT = [
     ),
     _m(
         "audit: columns of either run count as shared",
-        "replearn.auditing._explanation.ExplanationRuns.summary",
+        "replearn.auditing._contender_results.ExplanationRuns.summary",
         change("A[:, 0] & A[:, 1]", "A[:, 0] | A[:, 1]"),
         f"{EXPLANATION}::test_overlap_and_ranks_by_hand",
     ),
     _m(
         "audit: limits of a grid hold for each setting alone",
-        "replearn.auditing._measurement.Measurement.delta_of",
+        "replearn.auditing._audit.Measurement.delta_of",
         body("return self.delta"),
         "tests/auditing/test_audit_grid.py::test_limits_of_settings_hold_at_once",
     ),
@@ -102,13 +102,13 @@ AUDIT = [
     ),
     _m(
         "audit: a constant prediction is compared",
-        "replearn.auditing._usefulness.Usefulness.undecided",
+        "replearn.auditing._statistics.Usefulness.undecided",
         body("return False"),
-        "tests/auditing/test_usefulness.py::test_a_constant_is_never_recommended",
+        "tests/auditing/test_statistics_usefulness.py::test_a_constant_is_never_recommended",
     ),
     _m(
         "audit: a model that ranks rows is called useless",
-        "replearn.auditing._usefulness.Usefulness.ranks",
+        "replearn.auditing._statistics.Usefulness.ranks",
         body("return False"),
         f"{JUDGEMENT}::test_no_model_at_all_is_said_only_if_ranking_is_no_better_than_chance",
     ),

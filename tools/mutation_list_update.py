@@ -39,9 +39,9 @@ UPDATE = [
         f"{GROUPS}::test_few_groups_of_rows_are_not_tested",
     ),
     _m(
-        "compare: a few changed rows have Student's limits",
-        "replearn.auditing._paired_tests._with_exact_limits",
-        body("return difference"),
+        "compare: the number of changed rows is taken as known",
+        "replearn.auditing._paired_tests.exact_difference",
+        change("map(float, A)", "[n_changed / n_rows] * 2"),
         f"{COMPARISON}::test_few_changed_rows_have_exact_limits",
     ),
     _m(

@@ -78,7 +78,7 @@ def test_default_contenders_fit_the_methods_of_the_classifier(data):
 
 
 def test_flips_of_a_plain_contender_are_those_of_its_two_fits(data, result):
-    from replearn.auditing._design import draw_pair, draw_rows
+    from replearn.auditing._table import draw_pair, draw_rows
     from replearn.randomness import SharedKey
 
     X, y = data

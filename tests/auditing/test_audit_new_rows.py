@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from replearn import SharedKey
 from replearn.auditing import NewRowsDisplay, audit
-from replearn.auditing._design import draw_pair, draw_rows, make_design
+from replearn.auditing._table import draw_pair, draw_rows, make_design
 
 X, Y = make_classification(1500, flip_y=0.2, random_state=0)
 TREE = DecisionTreeClassifier(max_depth=4)

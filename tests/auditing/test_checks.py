@@ -17,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from replearn import PointwiseReplicableClassifier
 from replearn.auditing import CHECKS, audit
-from replearn.auditing._columns import data_facts
+from replearn.auditing._table import data_facts
 from replearn.testing.populations import ConstantLearner, FirstRowLearner
 
 ROOT = Path(__file__).parents[2]

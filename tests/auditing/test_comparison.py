@@ -82,7 +82,7 @@ def test_limits_of_accuracy_and_mcnemars_test_agree():
     found = compare(old, new, y=truth)
     test = found.tests[0]
     assert 0.05 < test.p_value < 0.06
-    assert test.difference.lower == 0.0
+    assert test.difference.lower < 0.0
     assert test.outcome == "no difference shown"
     clearer = compare(old, np.r_[np.ones(300), np.zeros(3700)].astype(int), y=truth).tests[0]
     assert clearer.p_value < 0.05
@@ -101,13 +101,57 @@ def test_limits_of_accuracy_and_mcnemars_test_agree():
     ids=lambda model: type(model).__name__,
 )
 @pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
-def test_approvals_are_those_at_the_threshold_of_the_old_model(old):
+def test_approvals_are_those_that_the_models_predict(old):
     old = old.fit(X[:600], Y[:600])
-    assert compare(old, NEW, ROWS).approvals[0].threshold_a == pytest.approx(0.2)
+    plain, kept = compare(old, NEW, ROWS).approvals
+    assert (plain.kind, plain.threshold_a) == ("predictions", None)
+    assert plain.rate_a.value == np.mean(old.predict(ROWS) == 1)
+    assert plain.rate_b.value == np.mean(B == 1)
+    assert kept.swap_in.rows == kept.swap_out.rows
     mirrored = compare(old, NEW, ROWS, pos_label=0).approvals[0]
-    assert mirrored.threshold_a == pytest.approx(0.8)
-    assert compare(old, NEW, ROWS, threshold=0.4).approvals[0].threshold_a == 0.4
-    assert compare(OLD, NEW, ROWS).approvals[0].threshold_a == 0.5
+    assert mirrored.rate_a.value == pytest.approx(1 - plain.rate_a.value)
+    below = compare(old, NEW, ROWS, approved="below").approvals[0]
+    assert below.rate_a == mirrored.rate_a
+    given = compare(old, NEW, ROWS, threshold=0.4).approvals[0]
+    assert (given.kind, given.threshold_a) == ("same threshold", 0.4)
+    assert given.rate_b.value == np.mean(SCORES[1] >= 0.4)
+
+
+def test_who_keeps_all_predictions_swaps_nobody():
+    """An incumbent keeps predictions inside its band, whatever side of 0.5 its scores are on."""
+    first = IncumbentClassifier(LogisticRegression()).fit(X[:300], Y[:300])
+    second = IncumbentClassifier(LogisticRegression(), incumbent=first, band=0.45, memory=0.0)
+    found = compare(first, second.fit(X[300:600], Y[300:600]), ROWS)
+    sides = [scores >= 0.5 for scores in found.compared.scores]
+    assert np.sum(sides[0] != sides[1]) > len(found.flipped)
+    (swaps, _) = found.approvals
+    assert swaps.swap_in.rows + swaps.swap_out.rows == len(found.flipped)
+
+
+@pytest.mark.parametrize(
+    ("label", "asks"), [("default", True), ("bad loan", True), ("paid", False)]
+)
+def test_a_bad_label_is_not_approved_without_a_word(label, asks):
+    labels = np.where(SCORES[0] > 0.5, label, "a")
+    options = {"scores": SCORES, "pos_label": label}
+    found = compare(labels, labels, **options)
+    for text in (str(found), found.to_markdown(), found.to_html()):
+        assert ("--approved below" in text) == asks
+    assert "--approved below" not in str(compare(labels, labels, approved="below", **options))
+
+
+@pytest.mark.parametrize("kind", [int, float])
+def test_numbers_and_texts_of_one_label_are_not_compared(kind):
+    texts = np.array(["0", "1"] * 20)
+    with pytest.raises(ValueError, match=r"numbers in old .* and texts in new .* Use one kind"):
+        compare(texts.astype(kind), texts)
+    with pytest.raises(ValueError, match=r"numbers in new .* and texts in old"):
+        compare(texts, texts.astype(kind))
+    with pytest.raises(ValueError, match=r"numbers in y .* and texts in old"):
+        compare(texts, texts, y=texts.astype(kind))
+    assert compare(texts.astype(kind), texts.astype(int)).flips.value == 0
+    mixed = np.array([0, "1"] * 20, dtype=object)
+    assert compare(mixed, mixed).flips.value == 0
 
 
 # -- paired tests ----------------------------------------------------------------------------------

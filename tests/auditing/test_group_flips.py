@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from replearn.auditing import compare
-from replearn.auditing._columns import factorize, levels
+from replearn.auditing._table import factorize, levels
 
 N = 600
 TOWN = np.array(["Ulm", "Rom", "Bonn"])[np.arange(N) % 3]

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from replearn.auditing import AuditDesign, AuditResult, ClassifierResult
-from replearn.auditing._columns import DataFacts
 from replearn.auditing._contenders import NEEDS, NOTHING, OLD_MODEL, SHARED_KEY
-from replearn.auditing._judgement import COSTLY, OUTCOMES, WORTH_IT, Score
+from replearn.auditing._judgement import COSTLY, OUTCOMES, WORTH_IT, Score, headline, price, verdict
 from replearn.auditing._statistics import Estimate
-from replearn.auditing._words import headline, price, verdict
+from replearn.auditing._table import DataFacts
 
 NAMES = {
     "baseline": NOTHING,
@@ -154,11 +153,11 @@ def test_findings_agree_with_the_judgement(seed):
 
 
 def test_it_is_computed_once(monkeypatch):
-    from replearn.auditing import _measurement
+    from replearn.auditing import _audit
 
     calls = []
-    real = _measurement.judge
-    monkeypatch.setattr(_measurement, "judge", lambda result: calls.append(1) or real(result))
+    real = _audit.judge
+    monkeypatch.setattr(_audit, "judge", lambda result: calls.append(1) or real(result))
     result = random_result(3)
     texts_of(result)
     result.to_json()

@@ -316,7 +316,8 @@ def test_the_report_of_two_models(call, shop, tmp_path):
     assert code == 0
     told = json.loads(out)
     assert {"age", "income", "town"} <= {column["name"] for column in told["columns"]}
-    assert told["approvals"][0]["threshold_a"] == 0.5
+    assert told["approvals"][0]["kind"] == "predictions"
+    assert told["approvals"][0]["threshold_a"] is None
     assert {row["id"][:3] for row in told["changed_rows"]} == {"C3-"}
     assert (tmp_path / "u.html").read_text().startswith("<!doctype html>")
 

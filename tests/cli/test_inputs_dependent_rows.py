@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from replearn.cli import _large
+from replearn.cli import _inputs
 from replearn.tables import files
 from tests.cli.conftest import HEADER, newcomer_rows, write_csv
 
@@ -83,8 +83,8 @@ def test_ids_of_machines_are_looked_at_by_their_multiplicities(call, shop, tmp_p
 
 def test_they_are_found_in_pieces(call, visits, shop, tmp_path, monkeypatch):
     monkeypatch.setattr(files, "_BLOCK_BYTES", 1 << 14)
-    monkeypatch.setattr(_large, "memory_needed", lambda path, bytes_per_row=0: 9 * GIB)
-    monkeypatch.setattr(_large, "available_memory", lambda: 4 * GIB)
+    monkeypatch.setattr(_inputs, "memory_needed", lambda path, bytes_per_row=0: 9 * GIB)
+    monkeypatch.setattr(_inputs, "available_memory", lambda: 4 * GIB)
     code, _, err = fit(call, visits, shop, tmp_path)
     assert "read in pieces" in err
     assert code == 2

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from replearn.cli import _large
+from replearn.cli import _inputs, _large
 from replearn.tables import files
 
 GIB = 1 << 30
@@ -24,8 +24,8 @@ def small_chunks(monkeypatch):
 @pytest.fixture
 def large(monkeypatch):
     """Let every table be too large for the memory that there is."""
-    monkeypatch.setattr(_large, "memory_needed", lambda path, bytes_per_row=0: 9 * GIB)
-    monkeypatch.setattr(_large, "available_memory", lambda: 4 * GIB)
+    monkeypatch.setattr(_inputs, "memory_needed", lambda path, bytes_per_row=0: 9 * GIB)
+    monkeypatch.setattr(_inputs, "available_memory", lambda: 4 * GIB)
 
 
 def fitted(call, shop, tmp_path, name, *more):
@@ -83,8 +83,8 @@ def test_the_temporary_folder_is_removed(call, shop, tmp_path, large):
 
 def test_a_fit_that_was_begun_in_pieces_continues_so(call, shop, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(_large, "memory_needed", lambda path, bytes_per_row=0: 9 * GIB)
-        patch.setattr(_large, "available_memory", lambda: 4 * GIB)
+        patch.setattr(_inputs, "memory_needed", lambda path, bytes_per_row=0: 9 * GIB)
+        patch.setattr(_inputs, "available_memory", lambda: 4 * GIB)
         fitted(call, shop, tmp_path, "one", "--resume", tmp_path / "work")
     _, _, err = fitted(call, shop, tmp_path, "two", "--resume", tmp_path / "work")
     assert "it is read in pieces" in err
@@ -129,11 +129,11 @@ def test_amounts_of_memory_are_read_or_explained(call, shop):
 
 
 def test_blocks_that_do_not_fit_are_refused():
-    reading = _large.Reading(9 * GIB, 2 * GIB, True)
+    reading = _inputs.Reading(9 * GIB, 2 * GIB, True)
     reading.require_pieces(100_000, 20)
     with pytest.raises(ValueError, match="with blocks of 10,000,000 rows"):
         reading.require_pieces(10_000_000, 20)
-    _large.Reading(9 * GIB, 2 * GIB, False).require_pieces(10_000_000, 20)  # nothing was set
+    _inputs.Reading(9 * GIB, 2 * GIB, False).require_pieces(10_000_000, 20)  # nothing was set
 
 
 def test_the_folder_of_other_options_is_refused(call, shop, tmp_path, large):

@@ -1,15 +1,12 @@
-from ._audit import audit
+from ._audit import AuditResult, Measurement, audit
 from ._checks import CHECKS, Check, Finding
-from ._columns import repeated_ids as repeated_ids
 from ._contender_results import ClassifierResult, ContenderResult, RegressorResult
 from ._contenders import KINDS, is_replicable
-from ._design import AuditDesign
 from ._golden_set import GoldenSet, check_golden_set as check_golden_set
 from ._judgement import ContenderJudgement, Judgement
-from ._measurement import Measurement
 from ._model_outputs import labels_of as labels_of
-from ._result import AuditResult
 from ._statistics import Estimate, GroupFlips
+from ._table import AuditDesign, repeated_ids as repeated_ids
 from .comparison import ModelComparison, compare
 from .displays import AccuracyFlipsDisplay, NewRowsDisplay, RowFlipsDisplay
 from .extrapolation import Extrapolation, extrapolate

@@ -1,4 +1,4 @@
-"""The function ``audit(estimator, X, y)``: pairs of all contenders, as far as the time lasts."""
+"""The function ``audit(estimator, X, y)``, and its result: numbers, findings, reports."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from time import strftime
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,38 +16,40 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_regressor
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 
-from replearn.auditing._budget import START_SECONDS, Affordable, within
-from replearn.auditing._columns import DataFacts, Subgroups, cells, data_facts, make_subgroups
+from replearn.auditing import _records, _report
+from replearn.auditing._budget import Affordable, within
+from replearn.auditing._checks import CHECKS, Finding
 from replearn.auditing._contender_results import (
-    CLASSIFIER_ARRAYS,
-    REGRESSOR_ARRAYS,
-    ClassifierResult,
     ContenderResult,
-    RegressorResult,
+    ExplanationRuns,
+    NewRowsResult,
 )
 from replearn.auditing._contenders import (
-    Contender,
     ParamGrid,
     Setting,
     make_contenders,
     missing_kinds,
 )
-from replearn.auditing._design import MIN_SAMPLE, AuditDesign, Rows, draw_rows, make_design
-from replearn.auditing._explanation import ExplanationRuns, column_names
-from replearn.auditing._measurement import NewRowsResult
-from replearn.auditing._result import AuditResult
+from replearn.auditing._judgement import MAX_PRICE, Judgement, judge
 from replearn.auditing._runs import (
     INTERRUPTED,
-    TIME,
-    PairOutcome,
+    Finished,
     Runner,
+    SourceResult,
     Store,
     Task,
-    pair_name,
-    stacked,
+    measure_sources,
+    run_pairs,
 )
-from replearn.auditing._sources import measure_sources
-from replearn.auditing._statistics import DELTA, mean_limits
+from replearn.auditing._statistics import DELTA, Estimate, mean_limits, row_limits
+from replearn.auditing._table import (
+    MIN_SAMPLE,
+    AuditDesign,
+    DataFacts,
+    Subgroups,
+    Table,
+    make_design,
+)
 from replearn.auditing._time import (
     N_SHUFFLES,
     SLIDING,
@@ -57,26 +58,26 @@ from replearn.auditing._time import (
     make_time_design,
     measure_time,
 )
-from replearn.execution import Progress, context
+from replearn.execution import context
 from replearn.learners import (
     DecisionThresholdClassifier,
     PointwiseReplicableRegressor,
-    check_groups,
-    check_labels,
-    check_numbers,
-    refuse_one_class,
     split_threshold,
     threshold_of_label,
 )
 from replearn.randomness import SharedKey
-from replearn.records import check_choice, check_count, check_fraction, check_positive, if_given
-from replearn.tables import data_digest, n_rows
+from replearn.records import (
+    check_choice,
+    check_count,
+    check_fraction,
+    check_positive,
+    if_given,
+    pretty_json,
+)
+from replearn.tables import import_pandas, n_rows
 
 SHOWN_ROWS = 200
 """Rows in the report's table; the others are in ``row_flips``."""
-
-MIN_PAIRS = 2
-"""Limits require two pairs: a contender with fewer is left out."""
 
 
 def audit(  # noqa: PLR0913
@@ -237,16 +238,17 @@ def audit(  # noqa: PLR0913
     check_choice("on_interrupt", on_interrupt, ("raise", "return"))
     tolerance = _tolerance(estimator, tolerance, threshold)
     key = SharedKey(shared_key).child("audit")
-    table = _Table.of(X, y, tolerance, groups, subgroups, key, test_size, max_rows)
+    table = Table.of(X, y, tolerance, groups, subgroups, key, test_size, max_rows)
     if threshold is not None:  # raises if it cannot be
         split_threshold(estimator, threshold, np.asarray(table.class_names))
     samples = (n_pairs, key, sample, train_size, new_rows)
     design = make_design(n_rows(X), table.rows, *samples)
-    windows = None if time is None else table.windows(time, window, design, key)
+    windows = None if time is None else _windows(table, time, window, design, key)
     of_target = (len(table.class_names), tolerance, y_range, threshold)
     setting = Setting(rho, shared_key, design.train_size, *of_target)
     make = partial(make_contenders, estimator, names=contenders, param_grid=param_grid)
-    wanted = table.task(make(setting), design, key)
+    of_table = (table.X, table.labels, table.classes, table.groups, table.rows)
+    wanted = Task(make(setting), *of_table, design, key)
     deadline = None if time_budget is None else start + time_budget
     fits = Affordable(design.train_size, tuple(range(len(wanted.contenders))))
     if deadline is not None:
@@ -259,7 +261,7 @@ def audit(  # noqa: PLR0913
     keep_interrupted = on_interrupt == "return"
     runner = Runner(store, deadline, 1 if fits.alone else n_jobs, verbose, keep_interrupted)
     _announce(task, windows, verbose)
-    finished = _run_pairs(task, table, runner, tolerance)
+    finished = run_pairs(task, table, runner, tolerance)
     wants_sources = deadline is None if sources is None else sources
     by_source = measure_sources(task, finished.baseline, runner, tolerance) if wants_sources else ()
     in_time_order = None if windows is None else measure_time(task, windows, runner, tolerance)
@@ -287,6 +289,16 @@ def audit(  # noqa: PLR0913
     )
 
 
+def _windows(
+    table: Table, time: Any, window: str, design: AuditDesign, key: SharedKey
+) -> TimeDesign:
+    """Cut the rows into periods; a window has as many rows as a training of the pairs."""
+    if table.groups is not None:
+        raise ValueError("time is not supported with groups.")
+    max_rows = 2 * design.train_size
+    return make_time_design(time, table.rows.used, len(table.codes), window, key, max_rows)
+
+
 def _announce(task: Task, windows: TimeDesign | None, verbose: int) -> None:
     """Say beforehand how many trainings shares of new rows and time order take."""
     design = task.design
@@ -304,102 +316,6 @@ def _announce(task: Task, windows: TimeDesign | None, verbose: int) -> None:
         )
     if verbose >= 0 and lines:
         sys.stderr.write("\n".join([*lines, ""]))
-
-
-@dataclass(frozen=True, eq=False)
-class _Table:
-    """The rows of an audit: what is predicted, which rows are tested, what they show."""
-
-    X: Any
-    labels: NDArray[Any]  # as the file has them
-    codes: NDArray[Any]  # indices of classes, or the numbers
-    classes: NDArray[Any] | None  # None: the target is a quantity
-    groups: NDArray[Any] | None
-    rows: Rows
-    subgroups: Subgroups
-    facts: DataFacts
-
-    @classmethod
-    def of(
-        cls,
-        X: Any,
-        y: ArrayLike,
-        tolerance: float | None,
-        groups: ArrayLike | None,
-        subgroups: Any,
-        key: SharedKey,
-        test_size: int | float | None,
-        max_rows: int | None,
-    ) -> _Table:
-        """Check the arguments, draw the test rows and look at all rows."""
-        codes: NDArray[Any]
-        classes: NDArray[Any] | None = None
-        if tolerance is None:
-            codes, classes = check_labels(X, y, None)
-            refuse_one_class(classes)
-        else:
-            check_positive("tolerance", tolerance)
-            codes = check_numbers(X, y)
-        labels = codes if classes is None else classes[codes]
-        group_of_row = check_groups(groups, n_rows(X))
-        rows = draw_rows(n_rows(X), test_size, group_of_row, key, max_rows=max_rows)
-        levels = make_subgroups(X, subgroups, rows.test)
-        facts = data_facts(X, codes, rows.test, rows.used, group_of_row)
-        return cls(X, labels, codes, classes, group_of_row, rows, levels, facts)
-
-    @property
-    def class_names(self) -> tuple[Any, ...]:
-        """The classes; none if the target is a quantity."""
-        return () if self.classes is None else tuple(self.classes.tolist())
-
-    @property
-    def rarer(self) -> int:
-        """Index of the rarer of two classes; the second where both are as frequent."""
-        return 0 if self.classes is not None and np.mean(self.codes == 0) < 0.5 else 1
-
-    @property
-    def truth(self) -> NDArray[Any]:
-        """What the test rows have: indices of classes, or numbers."""
-        return self.codes[self.rows.test]
-
-    @property
-    def clusters(self) -> NDArray[np.intp] | None:
-        """Group of each test row."""
-        unit_of_row = self.rows.unit_of_row
-        return None if unit_of_row is None else unit_of_row[self.rows.test]
-
-    @property
-    def digest(self) -> str:
-        """Digest of all rows."""
-        bits = self.codes if self.classes is not None else self.codes.view(np.int64)
-        return data_digest(self.X, bits, self.groups)
-
-    def task(self, contenders: list[Contender], design: AuditDesign, key: SharedKey) -> Task:
-        """Return what is to be run."""
-        described = (self.X, self.labels, self.classes, self.groups, self.rows)
-        return Task(contenders, *described, design, key)
-
-    def windows(self, time: Any, window: str, design: AuditDesign, key: SharedKey) -> TimeDesign:
-        """Cut the rows into periods; a window has as many rows as a training of the pairs."""
-        if self.groups is not None:
-            raise ValueError("time is not supported with groups.")
-        max_rows = 2 * design.train_size
-        return make_time_design(time, self.rows.used, len(self.codes), window, key, max_rows)
-
-    def described(self, shown: NDArray[np.intp]) -> dict[str, Any]:
-        """Return what a result says about the rows; ``shown`` are some of the test rows."""
-        names, values = cells(self.X, self.rows.test[shown])
-        return {
-            "classes": self.class_names,
-            "test": self.rows.test,
-            "clusters": self.clusters,
-            "subgroups": self.subgroups,
-            "facts": self.facts,
-            "shown_rows": shown,
-            "columns": tuple(names),
-            "cells": tuple(map(tuple, values)),
-            "finished": strftime("%Y-%m-%d %H:%M"),
-        }
 
 
 def threshold_name(estimator: Any, threshold: Any, label: int = 1) -> str:
@@ -489,174 +405,307 @@ def _least_stable(results: tuple[ContenderResult, ...]) -> NDArray[np.intp]:
     return np.lexsort((-others, -results[0].frequency))[:SHOWN_ROWS]
 
 
-# -- all pairs of all contenders, as far as time and patience last ---------------------------------
-@dataclass(frozen=True, eq=False)
-class Finished:
-    """What was run: the same pairs of all contenders that are kept."""
+# -- what was measured, and the numbers that follow from it ----------------------------------------
+Floats = NDArray[np.float64]
 
-    kept: list[int]  # indices of the contenders
-    pairs: list[int]  # numbers of the pairs that all of them have
-    outcomes: list[list[PairOutcome]]  # of each kept contender
 
-    @property
-    def baseline(self) -> dict[int, PairOutcome]:
-        """The pairs of the baseline, by their numbers."""
-        return dict(zip(self.pairs, self.outcomes[0], strict=True))
+@dataclass(frozen=True, eq=False, repr=False)
+class Measurement:
+    """The numbers of an audit, before limits, findings and reports are derived from them.
 
-    def results(
-        self, task: Task, table: _Table, tolerance: float | None, *, run: int = 1
-    ) -> tuple[ContenderResult, ...]:
-        """Return what each contender's pairs show; ``run`` is the one beside the first."""
-        return tuple(
-            _result(
-                task.contenders[index],
-                table.truth,
-                [outcome.against_first(run) for outcome in pairs],
-                tolerance,
-            )
-            for index, pairs in zip(self.kept, self.outcomes, strict=True)
+    Parameters
+    ----------
+    design : AuditDesign
+        How the file was split.
+    contenders : tuple of ContenderResult
+        In order; the first is the baseline.
+    classes : tuple
+        The labels; empty if the target is a quantity.
+    test : ndarray of int
+        Positions of the test rows in the file.
+    clusters : ndarray of int or None
+        Group of each test row.
+    subgroups : dict
+        Name to (levels, level of each test row).
+    facts : DataFacts
+        What the rows themselves show.
+    shown_rows : ndarray of int
+        The least stable test rows, as indices among the test rows.
+    columns : tuple of str
+        Names of the features.
+    cells : tuple of tuple of str
+        The features of the shown rows, as text.
+    rho : float
+        The flip probability that was requested.
+    pairs_wanted : int
+        Pairs requested; fewer were run if the time budget ended the audit.
+    wall_seconds : float
+        How long the audit took in this process.
+    delta : float, default=0.05
+        Each pair of confidence limits fails with probability at most delta.
+    tolerance : float, default=None
+        Of a quantity: predictions that differ by at least this much have changed.
+    threshold : str, default=""
+        The rule by which the baseline decides, in words, about the rarer of two classes; empty: the
+        most probable class.
+    max_price : float, default=0.01
+        The largest loss of accuracy, as a share, at which a contender is recommended.
+    ignore : tuple of str, default=()
+        Codes of findings that are not looked for.
+    sources : tuple of SourceResult, default=()
+        Which predictions of the baseline change on the same rows when one thing changes.
+    new_rows : tuple of NewRowsResult, default=()
+        Which predictions change for each of several shares of new rows.
+    in_time_order : TimeResult, default=None
+        Retrainings of the baseline in time order, and with the rows shuffled.
+    explanation : ExplanationRuns, default=None
+        Importances and coefficients of the baseline.
+    not_measured : tuple of str, default=()
+        Contenders that were left out for lack of time.
+    cut_short : tuple of str, default=()
+        How far the audit got, where it is not as far as requested, in words.
+    interrupted : bool, default=False
+        Whether Ctrl-C ended the audit.
+    reader : {"python", "command"}, default="python"
+        Whether remedies name functions or options of the command line.
+    about : dict of str to str, default={}
+        Where the rows come from (``file``, ``target``, ``model``), for the head of reports.
+    finished : str, default=""
+        Date and time of the audit.
+    """
+
+    design: AuditDesign
+    contenders: tuple[ContenderResult, ...]
+    classes: tuple[Any, ...]
+    test: NDArray[np.intp]
+    clusters: NDArray[np.intp] | None
+    subgroups: Subgroups
+    facts: DataFacts
+    shown_rows: NDArray[np.intp]
+    columns: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
+    rho: float
+    pairs_wanted: int
+    wall_seconds: float
+    delta: float = DELTA
+    tolerance: float | None = None
+    threshold: str = ""
+    max_price: float = MAX_PRICE
+    ignore: tuple[str, ...] = ()
+    sources: tuple[SourceResult, ...] = ()
+    new_rows: tuple[NewRowsResult, ...] = ()
+    in_time_order: TimeResult | None = None
+    explanation: ExplanationRuns | None = None
+    not_measured: tuple[str, ...] = ()
+    cut_short: tuple[str, ...] = ()
+    interrupted: bool = False
+    reader: str = "python"
+    about: Mapping[str, str] = field(default_factory=dict)
+    finished: str = ""
+
+    def __getitem__(self, name: str) -> ContenderResult:
+        contenders = {contender.name: contender for contender in self.contenders}
+        if name not in contenders:
+            raise KeyError(f"no contender {name!r}; there are {list(contenders)}")
+        return contenders[name]
+
+    def flip_rate(self, name: str) -> Estimate:
+        """Mean flip rate of a contender with limits over pairs and rows."""
+        return self.mean(self[name].flips, delta=self.delta_of(self[name]))
+
+    def delta_of(self, contender: ContenderResult) -> float:
+        """Failure probability of a contender's limits; those of a grid's settings hold at once."""
+        n_settings = sum(c.is_setting for c in self.contenders)
+        return self.delta / n_settings if contender.is_setting else self.delta
+
+    def source_rate(self, name: str) -> Estimate:
+        """Share of predictions that change on the same rows when one thing changes."""
+        found = {source.name: source.flips for source in self.sources}
+        if name not in found:
+            raise KeyError(f"no source {name!r}; measured: {list(found)}")
+        return self.mean(found[name])
+
+    def row_flips(self, name: str) -> dict[str, NDArray[Any]]:
+        """Flip frequency of each test row of a contender, with limits for each row separately."""
+        frequency, lower, upper = row_limits(self[name].flips, self.delta)
+        return {"row": self.test, "frequency": frequency, "lower": lower, "upper": upper}
+
+    def usefulness(self, name: str) -> Any:
+        """How useful a contender's predictions are, with limits over pairs and rows."""
+        return self.judgement[name].usefulness
+
+    @cached_property
+    def judgement(self) -> Judgement:
+        """Each contender against the baseline, and which one to use."""
+        return judge(self)
+
+    def mean(
+        self,
+        values: Floats,
+        *,
+        rows: NDArray[np.bool_] | None = None,
+        delta: float | None = None,
+        within: tuple[float, float] | None = None,
+    ) -> Estimate:
+        """Mean over pairs and (some) test rows, with limits that respect the groups of rows."""
+        return mean_limits(values, delta or self.delta, self.clusters, rows=rows, within=within)
+
+
+# -- numbers, findings, and reports of both --------------------------------------------------------
+READERS = ("python", "command")
+
+
+class AuditResult(Measurement):
+    """The result of `audit`: the measured numbers, the findings, and reports of both.
+
+    See the fields of `Measurement`: ``design``, ``contenders`` (also ``result[name]``),
+    ``classes``, ``test``, ``delta``, ``rho`` and others.
+    """
+
+    def with_settings(
+        self,
+        *,
+        delta: float | None = None,
+        max_price: float | None = None,
+        ignore: Sequence[str] | None = None,
+        about: Mapping[str, str] | None = None,
+        reader: str | None = None,
+    ) -> AuditResult:
+        """Return the same measurement, reported in another way; nothing is run again.
+
+        Parameters
+        ----------
+        delta : float, default=None
+            Each pair of confidence limits fails with probability at most delta (0.05 by default).
+        max_price : float, default=None
+            The largest loss of accuracy (of balanced accuracy), as a share, at which a contender is
+            recommended (0.01 by default).
+        ignore : sequence of str, default=None
+            Codes of findings that are not looked for.
+        about : dict of str to str, default=None
+            What the head of a report says about the rows: ``file``, ``target``, ``model``.
+        reader : {"python", "command"}, default=None
+            Whether remedies name functions ("python", the default) or options of the command line.
+
+        Returns
+        -------
+        AuditResult
+            The same measurement with other limits, findings and wording.
+        """
+        return dataclasses.replace(
+            self,
+            delta=self.delta if delta is None else check_fraction("delta", delta, one=False),
+            max_price=self.max_price
+            if max_price is None
+            else check_fraction("max_price", max_price, zero=True),
+            ignore=self.ignore if ignore is None else _checked_codes(ignore),
+            about=self.about if about is None else dict(about),
+            reader=self.reader if reader is None else check_choice("reader", reader, READERS),
         )
 
-    def new_rows(
-        self, task: Task, table: _Table, tolerance: float | None
-    ) -> tuple[NewRowsResult, ...]:
-        """Return the changes for each of several shares of new rows; empty for a single one."""
-        others = task.design.other_shares
-        shares = dict(zip(others, range(2, 2 + len(others)), strict=True)) if others else {}
-        shares |= {task.design.new_rows: 1} if others else {}
-        return tuple(
-            NewRowsResult(
-                share,
-                {c.name: c.flips for c in self.results(task, table, tolerance, run=run)},
-            )
-            for share, run in shares.items()
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """The outcome of every check, by code."""
+        return tuple(check.run(self) for check in CHECKS)
+
+    @cached_property
+    def report(self) -> _records.Report:
+        """All numbers of the reports, as typed records."""
+        return _records.make_report(self, self.findings)
+
+    def to_dict(self, *, timings: bool = True, values: bool = True) -> dict[str, Any]:
+        """Return everything as JSON values; the schema is documented.
+
+        Parameters
+        ----------
+        timings : bool, default=True
+            Whether to include seconds; without them two equal audits give equal bytes.
+        values : bool, default=True
+            Whether to include the features of the least stable rows.
+
+        Returns
+        -------
+        dict
+            See the page on the schema.
+        """
+        return _records.to_dict(self.report, timings=timings, values=values)
+
+    def to_json(self, *, timings: bool = True, values: bool = True) -> str:
+        """Return everything as JSON text; parameters as in `to_dict`."""
+        return pretty_json(self.to_dict(timings=timings, values=values))
+
+    def to_markdown(self) -> str:
+        """Return a short report for a pull request or a wiki."""
+        return _report.to_markdown(self.report)
+
+    def to_html(self, *, values: bool = True) -> str:
+        """Return the report as one self-contained HTML page (needs jinja2).
+
+        Parameters
+        ----------
+        values : bool, default=True
+            Whether the features of the least stable rows are shown. If False, only their row
+            numbers are, for reports that are passed on.
+
+        Returns
+        -------
+        str
+            A page that opens from disk, and loads nothing from a network.
+        """
+        return _report.to_html(self.report, values=values)
+
+    def save(self, path: str | os.PathLike[str], *, values: bool = True) -> None:
+        """Write the report in the format of the suffix: .html, .json or .md.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        values : bool, default=True
+            Whether to include the features of the least stable rows (Markdown never does).
+        """
+        _report.save_report(
+            path,
+            html=lambda: self.to_html(values=values),
+            json=lambda: self.to_json(values=values),
+            md=self.to_markdown,
         )
 
-    def explanation(self, X: Any) -> ExplanationRuns | None:
-        """Return importances and coefficients of the baseline; None if they were not kept."""
-        pairs = [outcome.against_first(1) for outcome in self.outcomes[0]]
-        importances = stacked([outcome.importances for outcome in pairs])
-        if importances is None:
-            return None
-        coefficients = [pair.coefficients for pair in pairs if len(pair.coefficients) == 2]
-        return ExplanationRuns(column_names(X), importances, coefficients)
+    def to_text(self, *, details: bool = False) -> str:
+        """Return the report for a terminal, as ``print(result)`` shows it.
+
+        Parameters
+        ----------
+        details : bool, default=False
+            Whether to add every table and finding.
+
+        Returns
+        -------
+        str
+            The headline, a table and a recommendation, followed by the details.
+        """
+        return _report.to_text(self.report, details=details)
+
+    def frame(self) -> Any:
+        """Return a pandas DataFrame with one line per contender."""
+        return import_pandas().DataFrame(
+            [_records.flat_line(self.report, contender) for contender in self.report.contenders]
+        )
+
+    def __repr__(self) -> str:
+        names = ", ".join(c.name for c in self.contenders)
+        return f"AuditResult({names}; {self.design.n_pairs} pairs, {self.design.n_test} test rows)"
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return _report.to_notebook(self.report)
 
 
-def _result(
-    contender: Contender, truth: NDArray[Any], pairs: list[PairOutcome], tolerance: float | None
-) -> ContenderResult:
-    if tolerance is None:
-        return ClassifierResult.from_pairs(contender, truth, pairs, CLASSIFIER_ARRAYS)
-    grid = getattr(contender.estimator, "resolution", None)
-    settings = {"tolerance": tolerance, "resolution": None if grid is None else float(grid)}
-    return RegressorResult.from_pairs(contender, truth, pairs, REGRESSOR_ARRAYS, **settings)
-
-
-@dataclass(eq=False)
-class _Clock:
-    """When to stop, and how long a pair of all contenders takes."""
-
-    runner: Runner
-    started: list[float] = field(default_factory=list)
-
-    def allows(self) -> bool:
-        """Tell whether another pair is likely to be finished in time."""
-        now = context.now()
-        self.started.append(now)
-        if self.runner.deadline is None:
-            return True
-        first = self.started[0]
-        pairs = len(self.started) - 1
-        each = (now - first) / pairs if pairs else 0.0
-        if now + each > self.runner.deadline:
-            self.runner.stopped = TIME
-        return not self.runner.stopped
-
-
-def _so_far(task: Task, table: _Table, store: Store, tolerance: float | None, name: str) -> str:
-    """Say what is known of the baseline; empty before two pairs, and if another one has run."""
-    names = [pair_name(0, pair) for pair in range(task.design.n_pairs)]
-    pairs = [store.finished[name].against_first(1) for name in names if name in store.finished]
-    if name not in names or len(pairs) < MIN_PAIRS:
-        return ""
-    baseline = task.contenders[0]
-    flips = _result(baseline, table.truth, pairs, tolerance).flips
-    return f"so far {baseline.name} changes {mean_limits(flips, DELTA, table.clusters).percent()}"
-
-
-def _run_pairs(task: Task, table: _Table, runner: Runner, tolerance: float | None) -> Finished:
-    """Run what the store does not hold yet.
-
-    Each new pair is stored as soon as it is done. After the deadline nothing is started, and fits
-    end at their next block.
-    """
-    total = len(task.contenders) * task.design.n_pairs
-    progress = Progress(total, "pairs", verbose=runner.verbose)
-    deadline = runner.deadline
-    jobs = (
-        (pair_name(contender, pair), task.job(contender, pair, deadline))
-        for contender, pair in _missing(task, runner, progress)
-    )
-    # With little time left, it would go into starting workers.
-    hurry = deadline is not None and deadline - context.now() < 2 * START_SECONDS
-    try:
-        so_far = partial(_so_far, task, table, runner.store, tolerance)
-        runner.run(jobs, progress, n_jobs=1 if hurry else None, so_far=so_far)
-    finally:
-        progress.close()
-    return _finished(task, runner)
-
-
-def _missing(task: Task, runner: Runner, progress: Progress) -> Iterator[tuple[int, int]]:
-    """Yield what is to be run, pair by pair, so that all contenders have the same pairs.
-
-    Each contender gets its first pairs at once, the baseline before the others: there is something
-    to report as early as possible.
-    """
-    clock = _Clock(runner)
-    n_pairs = task.design.n_pairs
-    indices = range(len(task.contenders))
-    rounds = [[(c, p) for p in range(MIN_PAIRS)] for c in indices]
-    rounds += [[(c, p) for c in indices] for p in range(MIN_PAIRS, n_pairs)]
-    for number, work in enumerate(rounds):
-        missing = [item for item in work if pair_name(*item) not in runner.store]
-        if len(missing) < len(work):
-            progress.advance(len(work) - len(missing))
-        # The first pairs are begun in any case: their deadline ends them.
-        if missing and number >= len(indices) and not clock.allows():
-            return
-        for item in missing:
-            if runner.stopped:
-                return
-            yield item
-
-
-def _finished(task: Task, runner: Runner) -> Finished:
-    """Keep the contenders with enough finished pairs, and the pairs that all of them have."""
-    wanted = range(task.design.n_pairs)
-    store = runner.store
-    done = [{p for p in wanted if pair_name(c, p) in store} for c in range(len(task.contenders))]
-    pairs = set(wanted)
-    kept: list[int] = []
-    for contender in sorted(range(len(done)), key=lambda c: (c > 0, -len(done[c]))):
-        shared = pairs & done[contender]
-        if len(shared) >= MIN_PAIRS:
-            pairs = shared
-            kept = [*kept, contender]
-        elif contender == 0:
-            _refuse(task, runner.stopped, len(shared))
-    kept = sorted(kept)
-    numbers = sorted(pairs)
-    outcomes = [[store.finished[pair_name(c, p)] for p in numbers] for c in kept]
-    return Finished(kept, numbers, outcomes)
-
-
-def _refuse(task: Task, stopped: str, n_done: int) -> None:
-    """Say that too little was run for any report."""
-    if stopped == INTERRUPTED:
-        raise KeyboardInterrupt
-    raise ValueError(
-        f"{stopped} with {n_done} finished pairs of {task.contenders[0].name!r}, and limits need "
-        f"{MIN_PAIRS}. Set a larger time_budget, a smaller max_rows (command line: --rows), or a "
-        "faster model."
-    )
+def _checked_codes(ignore: Sequence[str]) -> tuple[str, ...]:
+    """Refuse codes that do not exist: a typing error would go unnoticed."""
+    known = [check.code for check in CHECKS]
+    if isinstance(ignore, str) or not set(ignore) <= set(known):
+        raise ValueError(f"ignore={ignore!r} must be a list of codes; the known codes are {known}.")
+    return tuple(ignore)

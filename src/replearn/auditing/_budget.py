@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replearn.auditing._contenders import Contender
-from replearn.auditing._runs import Task, earlier_manifest, run_pair
+from replearn.auditing._runs import START_SECONDS, Task, earlier_manifest, run_pair
 from replearn.execution import DeadlinePassed, context
 from replearn.records import smallest_integer
 
@@ -34,9 +34,8 @@ MIN_ROWS = 1000
 USED_SHARE = 0.8
 """The rest is for what was judged too low."""
 
-START_SECONDS = 4.0
 SLOWEST = 20.0
-"""Starting worker processes costs about this much, times how slow a busy machine is."""
+"""A busy machine is at most this many times as slow."""
 
 STEEPEST = 1.3
 FLATTEST = 0.5

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.auditing._columns import as_text, cells, columns, is_numeric
+from replearn.auditing._table import as_text, cells, columns, is_numeric
 from replearn.tables import take_rows
 
 MAX_ROWS = 500

@@ -8,20 +8,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.auditing import _words
 from replearn.auditing._contender_results import ContenderResult
-from replearn.auditing._judgement import STABLE_ENOUGH, ContenderJudgement
-from replearn.auditing._measurement import Measurement
+from replearn.auditing._judgement import (
+    STABLE_ENOUGH,
+    ContenderJudgement,
+    lost_recall,
+    price,
+    useless_reason,
+)
 from replearn.auditing._statistics import FEW_ROWS, MIN_GROUP_ROWS, percent, row_limits
 from replearn.auditing._time import N_SHUFFLES
 from replearn.guarantees import Certificate, plan
 
+if TYPE_CHECKING:
+    from replearn.auditing._audit import Measurement
+
 DOCS = "docs/reference/findings.md"
-Look = Callable[[Measurement], Iterable[str]]
+Look = Callable[["Measurement"], Iterable[str]]
 
 HIGH_FLIP_RATE = 0.02
 """From here on, two people in a hundred get another prediction for no reason of their own."""
@@ -411,7 +419,7 @@ def _compared(result: Measurement) -> list[ContenderJudgement]:
 def _single_class(result: Measurement) -> Iterable[str]:
     for judged in result.judgement.contenders:
         if not judged.usable:
-            yield f"{judged.name} {_words.useless_reason(judged)}."
+            yield f"{judged.name} {useless_reason(judged)}."
 
 
 @check(
@@ -427,7 +435,7 @@ def _single_class(result: Measurement) -> Iterable[str]:
 def _collapse(result: Measurement) -> Iterable[str]:
     for judged in _compared(result):
         for lost in judged.lost:
-            yield f"{judged.name}: {_words.lost_recall(lost)} ({lost.rows} test rows)."
+            yield f"{judged.name}: {lost_recall(lost)} ({lost.rows} test rows)."
 
 
 @check(
@@ -444,7 +452,7 @@ def _price(result: Measurement) -> Iterable[str]:
     for judged in _compared(result):
         changes = [score.difference for score in judged.scores]
         if any(change.value < -MIN_LOSS and change.upper < 0 for change in changes):
-            yield f"{judged.name}: {_words.price(judged)}"
+            yield f"{judged.name}: {price(judged)}"
 
 
 @check(

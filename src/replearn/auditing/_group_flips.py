@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from replearn.auditing._columns import Subgroups
 from replearn.auditing._row_limits import Floats, Mask, RowLimits, clustered_share
 from replearn.auditing._statistics import MIN_GROUP_ROWS, Estimate, GroupFlips
+from replearn.auditing._table import Subgroups
 from replearn.bounds import binomial_limits, equal_share_tail
 
 MIN_CLUSTERS = 10

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.learners import fitted_threshold
 from replearn.tables import copy_rows, n_rows
 
 Floats = NDArray[np.float64]
@@ -37,11 +36,6 @@ class ModelOutput:
     def classes(self) -> list[Any]:
         """The labels that the probabilities are of."""
         return [] if self.probabilities is None else np.asarray(self.model.classes_).tolist()
-
-    @property
-    def threshold(self) -> float | None:
-        """Decision threshold on the probability of the second class; None where it is not known."""
-        return None if self.probabilities is None else fitted_threshold(self.model)
 
 
 def model_output(name: str, model: Any, X: Any) -> ModelOutput:

@@ -9,15 +9,20 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from replearn.auditing._row_limits import Mask, RowLimits
-from replearn.auditing._statistics import FEW_ROWS, Estimate
-from replearn.auditing._usefulness import Predictions
+from replearn.auditing._statistics import FEW_ROWS, Estimate, Predictions
+from replearn.bounds import binomial_limits
+from replearn.records import bisect, geometric_mean
 
 Floats = NDArray[np.float64]
 MCNEMAR = "McNemar's exact test"
 PAIRED = "paired t-test over rows"
 CLUSTERED = "paired t-test over groups"
+FEW_GROUPS = "limits over groups, few of which change"
 DELONG = "DeLong's test"
 CLUSTERED_DELONG = "DeLong's test over groups"
+SHARE_OF_DELTA = 0.1
+SMALLEST_P = 1e-9
+"""Smaller p-values are not looked for."""
 
 
 @dataclass(frozen=True)
@@ -50,16 +55,20 @@ class PairedTest:
 
     @property
     def outcome(self) -> str:
-        """What the limits of the difference show: better, worse or no difference shown."""
-        if self.difference.lower <= 0.0 <= self.difference.upper:
+        """What the limits of the difference show: better, worse or no difference shown.
+
+        A limit of exactly 0 on the side of the estimate excludes 0.
+        """
+        e = self.difference
+        if e.lower < 0.0 < e.upper or e.value == 0.0:
             return "no difference shown"
-        return "better" if (self.difference.value > 0) == self.greater_is_better else "worse"
+        return "better" if (e.value > 0) == self.greater_is_better else "worse"
 
 
 def compare_accuracy(
     right_a: Mask, right_b: Mask, limits: RowLimits, metric: str = "accuracy"
 ) -> PairedTest:
-    """Compare shares of right predictions.
+    """Compare shares of right predictions; the limits exclude 0 if p is at most delta.
 
     >>> right = np.arange(50) < 40
     >>> compare_accuracy(right, right, RowLimits(0.05)).p_value
@@ -67,19 +76,19 @@ def compare_accuracy(
     """
     gained = ~right_a & right_b
     lost = right_a & ~right_b
-    difference, p_value = limits.mean(gained.astype(np.float64) - lost)
-    n_changed = int(np.count_nonzero(gained) + np.count_nonzero(lost))
-    if n_changed < FEW_ROWS or (limits.groups is not None and _few_groups(gained | lost, limits)):
-        difference = _with_exact_limits(difference, gained, lost, limits)
-    test = CLUSTERED
-    if limits.groups is None:
-        test = MCNEMAR
-        p_value = mcnemar(int(np.count_nonzero(lost)), n_changed)
-        if p_value > limits.delta:  # limits and test must not contradict each other
-            difference = _with_zero(difference)
-    difference = _clipped(difference)
     accuracies = float(right_a.mean()), float(right_b.mean())
-    return PairedTest(metric, *accuracies, difference, p_value, test, True)
+    if limits.groups is None:
+        counts = int(np.count_nonzero(gained)), int(np.count_nonzero(lost))
+        difference = exact_difference(*counts, len(gained), limits.delta)
+        p_value = mcnemar(counts[1], sum(counts))
+        return PairedTest(metric, *accuracies, difference, p_value, MCNEMAR, True)
+    mean, p_value_of_mean = limits.mean(gained.astype(np.float64) - lost)
+    n_changed = len(np.unique(limits.groups[gained | lost]))
+    if p_value_of_mean is None or n_changed >= FEW_ROWS:
+        return PairedTest(metric, *accuracies, _clipped(mean), p_value_of_mean, CLUSTERED, True)
+    wide = _widened(gained, lost, limits)
+    p_value_of_limits = _p_value(gained, lost, limits)
+    return PairedTest(metric, *accuracies, wide, p_value_of_limits, FEW_GROUPS, True)
 
 
 def mcnemar(n_lost: int, n_changed: int) -> float:
@@ -91,29 +100,55 @@ def mcnemar(n_lost: int, n_changed: int) -> float:
     return float(stats.binomtest(n_lost, n_changed).pvalue) if n_changed else 1.0
 
 
-def _few_groups(changed: Mask, limits: RowLimits) -> bool:
-    assert limits.groups is not None
-    return len(np.unique(limits.groups[changed])) < FEW_ROWS
+def exact_difference(n_gained: int, n_lost: int, n_rows: int, delta: float) -> Estimate:
+    """Estimate the share of gains minus that of losses, with exact limits.
+
+    The difference is the share q of rows that change times 2 p - 1, p the share of gains among
+    them. McNemar's test at level delta decides on which side of 0 it lies; limits of q fail with
+    probability delta / 10 and those of p with 4/5 delta. A difference that is not 0 is put on the
+    wrong side with probability at most delta / 2, and for the side on which it lies the limits of
+    p and q leave delta / 2: together they fail with probability at most delta.
+
+    >>> print(exact_difference(6, 0, 100, 0.05))
+    6.00% (0.06% to 15.84%)
+    >>> print(exact_difference(5, 0, 100, 0.05))
+    5.00% (-1.23% to 14.41%)
+    """
+    n_changed = n_gained + n_lost
+    few, many = map(float, binomial_limits(n_changed, n_rows, SHARE_OF_DELTA * delta))
+    low, high = (-1.0, 1.0)
+    if n_changed:
+        shares = binomial_limits(n_gained, n_changed, (1.0 - 2.0 * SHARE_OF_DELTA) * delta)
+        low, high = (2.0 * float(share) - 1.0 for share in shares)
+    lower = low * (few if low > 0 else many)
+    upper = high * (many if high > 0 else few)
+    if mcnemar(n_lost, n_changed) <= delta:
+        lower = max(lower, 0.0) if n_gained > n_lost else lower
+        upper = min(upper, 0.0) if n_gained < n_lost else upper
+    return Estimate((n_gained - n_lost) / n_rows, lower, upper)
 
 
-def _with_exact_limits(
-    difference: Estimate, gained: Mask, lost: Mask, limits: RowLimits
-) -> Estimate:
-    """Widen limits of a difference to those that follow from the limits of both shares."""
+def _widened(gained: Mask, lost: Mask, limits: RowLimits) -> Estimate:
+    """Widen limits over groups, few of which change, to those that follow from both shares."""
+    difference, _ = limits.mean(gained.astype(np.float64) - lost)
     half = limits.with_delta(limits.delta / 2)
     up = half.share(gained)
     down = half.share(lost)
     assert up is not None, "there are rows"
     assert down is not None, "there are rows"
-    return Estimate(
-        difference.value,
-        min(difference.lower, up.lower - down.upper),
-        max(difference.upper, up.upper - down.lower),
-    )
+    lower = min(difference.lower, up.lower - down.upper)
+    upper = max(difference.upper, up.upper - down.lower)
+    return _clipped(Estimate(difference.value, lower, upper))
 
 
-def _with_zero(difference: Estimate) -> Estimate:
-    return Estimate(difference.value, min(difference.lower, 0.0), max(difference.upper, 0.0))
+def _p_value(gained: Mask, lost: Mask, limits: RowLimits) -> float:
+    """Return the smallest delta at which these limits exclude 0."""
+
+    def excludes_zero(delta: float) -> bool:
+        found = _widened(gained, lost, limits.with_delta(delta))
+        return found.lower > 0.0 or found.upper < 0.0
+
+    return bisect(excludes_zero, 1.0, SMALLEST_P, tolerance=1e-3, mean=geometric_mean)
 
 
 def _clipped(difference: Estimate) -> Estimate:

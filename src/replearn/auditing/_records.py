@@ -7,23 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from replearn._version import __version__
 from replearn.auditing._checks import Finding
-from replearn.auditing._contender_results import ClassifierResult, ContenderResult
-from replearn.auditing._explanation import Explanation
+from replearn.auditing._contender_results import ClassifierResult, ContenderResult, Explanation
 from replearn.auditing._judgement import ContenderJudgement, Judgement, decision_rule
-from replearn.auditing._measurement import Measurement
-from replearn.auditing._multiplicity import Multiplicity, multiplicity
 from replearn.auditing._statistics import (
     MIN_GROUP_ROWS,
     Estimate,
     GroupFlips,
+    RegressionUsefulness,
     ReliabilityBin,
+    Usefulness,
     as_json,
     quantile_limits,
     reliability,
@@ -32,9 +31,11 @@ from replearn.auditing._statistics import (
     tail_mean,
 )
 from replearn.auditing._time import TimeResult
-from replearn.auditing._usefulness import RegressionUsefulness, Usefulness
-from replearn.auditing.instability import Instability, Retrainings
+from replearn.auditing.instability import Instability, Multiplicity, Retrainings, multiplicity
 from replearn.bounds import binomial_limits
+
+if TYPE_CHECKING:
+    from replearn.auditing._audit import Measurement
 
 FORMAT = "replearn-audit"
 VERSION = 2

@@ -1,4 +1,4 @@
-"""From the records to text, Markdown and HTML."""
+"""From the records to text, Markdown and HTML; the tables and sentences that all of them share."""
 
 from __future__ import annotations
 
@@ -10,13 +10,42 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from replearn._version import __version__
-from replearn.auditing import _tables, _words
-from replearn.auditing._records import Report
-from replearn.auditing._statistics import as_json, percent, percent_range, points
-from replearn.auditing._usefulness import RegressionUsefulness
+from replearn.auditing._checks import Finding
+from replearn.auditing._contenders import NOTHING
+from replearn.auditing._judgement import (
+    Judgement,
+    by_need,
+    caution,
+    events,
+    headline,
+    highest_price,
+    recommendation,
+    risk,
+    score_text,
+    verdict,
+    verdict_sentences,
+)
+from replearn.auditing._records import (
+    CertificateRecord,
+    ContenderRecord,
+    DesignRecord,
+    Report,
+    TimeRecord,
+)
+from replearn.auditing._statistics import (
+    MIN_GROUP_ROWS,
+    Estimate,
+    NoModel,
+    RegressionUsefulness,
+    as_json,
+    percent,
+    percent_range,
+    points,
+)
+from replearn.auditing._time import N_SHUFFLES
 from replearn.records import aligned, html_table, html_text, visible, write_atomically
 
 SCREEN = 100
@@ -42,23 +71,24 @@ def save_report(path: str | os.PathLike[str], **writers: Callable[[], str]) -> N
     write_atomically(path, writers[ending]().rstrip("\n") + "\n")
 
 
+# -- terminal --------------------------------------------------------------------------------------
 def to_text(report: Report, *, details: bool = False) -> str:
     """Write the audit for a terminal: the first screen, and on request everything else."""
     parts = _first_screen(report)
     if details:
         judgement = report.judgement
         parts += [
-            _paragraph(*_words.by_need(judgement), *_words.verdict_sentences(judgement)),
-            _tables.design_sentence(report),
-            aligned(_tables.stability(report)),
-            _tables.guarantee_note(report),
+            _paragraph(*by_need(judgement), *verdict_sentences(judgement)),
+            design_sentence(report),
+            aligned(stability(report)),
+            guarantee_note(report),
             *(
                 text
-                for part in (*_tables.retraining(report), *_tables.by_group(report))
+                for part in (*retraining(report), *by_group(report))
                 for text in (f"{part.title}. {part.note}", aligned(part.lines))
             ),
-            aligned(_tables.usefulness(report)),
-            *_tables.remarks(report),
+            aligned(usefulness(report)),
+            *remarks(report),
             *(
                 f"{f.code} {f.title}: {' '.join(f.explanations)}\n  What to do: {f.remedy}"
                 for f in report.found
@@ -71,18 +101,16 @@ def _first_screen(report: Report) -> list[str]:
     """What a reader sees first: one number, one table, one recommendation."""
     judgement = report.judgement
     return [
-        _paragraph(_tables.title(report), _words.headline(judgement), _words.risk(judgement)),
-        aligned(_tables.overview(judgement)),
+        _paragraph(title(report), headline(judgement), risk(judgement)),
+        aligned(overview(judgement)),
+        _paragraph(recommendation(judgement), caution(judgement), events(judgement)),
         _paragraph(
-            _words.recommendation(judgement), _words.caution(judgement), _words.events(judgement)
-        ),
-        _paragraph(
-            _tables.new_rows_sentence(report),
-            _tables.time_sentence(report),
-            _tables.grid_sentence(report),
-            _tables.shortage(report),
-            _tables.short_design(report),
-            _tables.findings_sentence(report),
+            new_rows_sentence(report),
+            time_sentence(report),
+            grid_sentence(report),
+            shortage(report),
+            short_design(report),
+            findings_sentence(report),
         ),
     ]
 
@@ -109,54 +137,56 @@ def _wrapped(part: str) -> str:
     return "\n".join(filled).replace("\u00a0", " ")
 
 
+# -- notebook --------------------------------------------------------------------------------------
 def to_notebook(report: Report) -> str:
     """Write the audit for a notebook cell; every text is escaped."""
     judgement = report.judgement
     lines = [(f.code, f.title, " ".join(f.explanations)) for f in report.found]
     texts = [
-        _words.risk(judgement),
-        _words.recommendation(judgement),
-        _words.caution(judgement),
-        _words.events(judgement),
-        _tables.new_rows_sentence(report),
-        _tables.time_sentence(report),
-        _tables.grid_sentence(report),
-        _tables.shortage(report),
+        risk(judgement),
+        recommendation(judgement),
+        caution(judgement),
+        events(judgement),
+        new_rows_sentence(report),
+        time_sentence(report),
+        grid_sentence(report),
+        shortage(report),
     ]
     return "".join(
         [
-            f"<p><strong>{html_text(_words.headline(judgement))}</strong></p>",
-            html_table(_tables.design_sentence(report), _tables.overview(judgement), header=True),
+            f"<p><strong>{html_text(headline(judgement))}</strong></p>",
+            html_table(design_sentence(report), overview(judgement), header=True),
             *(f"<p>{html_text(text)}</p>" for text in filter(None, texts)),
-            html_table("How useful", _tables.usefulness(report), header=True),
+            html_table("How useful", usefulness(report), header=True),
             html_table("Findings", lines) if lines else "",
         ]
     )
 
 
+# -- Markdown --------------------------------------------------------------------------------------
 def to_markdown(report: Report) -> str:
     """Write the audit as Markdown; texts from the data are escaped."""
     judgement = report.judgement
-    details = [*_words.by_need(judgement), *_words.verdict_sentences(judgement)]
+    details = [*by_need(judgement), *verdict_sentences(judgement)]
     parts = [
-        f"# {markdown_text(_tables.title(report))}",
-        f"**{markdown_text(_words.headline(judgement))}**",
-        markdown_text(_words.risk(judgement)),
-        _right_aligned(_tables.overview(judgement)),
-        markdown_text(_words.recommendation(judgement)),
-        markdown_text(_words.caution(judgement)),
-        markdown_text(_words.events(judgement)),
-        markdown_text(_tables.grid_sentence(report)),
-        markdown_text(_tables.shortage(report)),
-        markdown_text(_tables.design_sentence(report)),
+        f"# {markdown_text(title(report))}",
+        f"**{markdown_text(headline(judgement))}**",
+        markdown_text(risk(judgement)),
+        _right_aligned(overview(judgement)),
+        markdown_text(recommendation(judgement)),
+        markdown_text(caution(judgement)),
+        markdown_text(events(judgement)),
+        markdown_text(grid_sentence(report)),
+        markdown_text(shortage(report)),
+        markdown_text(design_sentence(report)),
         "## Details",
         "\n".join(f"- {markdown_text(text)}" for text in details),
         "## How stable",
-        _right_aligned(_tables.stability(report)),
-        markdown_text(_tables.guarantee_note(report)),
+        _right_aligned(stability(report)),
+        markdown_text(guarantee_note(report)),
         *(
             text
-            for part in (*_tables.retraining(report), *_tables.by_group(report))
+            for part in (*retraining(report), *by_group(report))
             for text in (
                 f"## {part.title}",
                 markdown_text(part.note),
@@ -164,8 +194,8 @@ def to_markdown(report: Report) -> str:
             )
         ),
         "## How useful",
-        _right_aligned(_tables.usefulness(report)),
-        *map(markdown_text, _tables.remarks(report)),
+        _right_aligned(usefulness(report)),
+        *map(markdown_text, remarks(report)),
         "## Findings",
         *_markdown_findings(report),
         "## Least stable rows",
@@ -174,7 +204,7 @@ def to_markdown(report: Report) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def _right_aligned(lines: _tables.Lines) -> str:
+def _right_aligned(lines: Lines) -> str:
     return markdown_table(lines, "|---|" + "---:|" * (len(lines[0]) - 1))
 
 
@@ -220,6 +250,7 @@ def markdown_text(text: str) -> str:
     return " ".join(escaped.split())
 
 
+# -- HTML ------------------------------------------------------------------------------------------
 def script_json(value: Any) -> str:
     r"""Write JSON that can stand inside a script element, whatever the data hold.
 
@@ -254,33 +285,33 @@ def to_html(report: Report, *, values: bool = True) -> str:
         fitting=columns_that_fit(report.columns, [row.cells for row in report.least_stable_rows])
         if values
         else 0,
-        headline=_words.headline(report.judgement),
-        recommendation=_words.recommendation(report.judgement),
-        risk=_words.risk(report.judgement),
-        caution=_words.caution(report.judgement),
-        events=_words.events(report.judgement),
-        by_need=_words.by_need(report.judgement),
-        sentences=_words.verdict_sentences(report.judgement),
-        overview=_tables.overview(report.judgement),
-        stability=_tables.stability(report),
-        retraining=_tables.retraining(report),
+        headline=headline(report.judgement),
+        recommendation=recommendation(report.judgement),
+        risk=risk(report.judgement),
+        caution=caution(report.judgement),
+        events=events(report.judgement),
+        by_need=by_need(report.judgement),
+        sentences=verdict_sentences(report.judgement),
+        overview=overview(report.judgement),
+        stability=stability(report),
+        retraining=retraining(report),
         drawn=DRAWN,
         first_notes=[
-            _tables.new_rows_sentence(report),
-            _tables.time_sentence(report),
-            _tables.grid_sentence(report),
+            new_rows_sentence(report),
+            time_sentence(report),
+            grid_sentence(report),
         ],
-        errors=_tables.usefulness(report) if report.judgement.tolerance is not None else None,
-        score_text=_words.score_text,
-        title=_tables.title(report),
-        head_items=_tables.head_items(report, __version__),
+        errors=usefulness(report) if report.judgement.tolerance is not None else None,
+        score_text=score_text,
+        title=title(report),
+        head_items=head_items(report, __version__),
         words=glossary(report),
-        guarantee_note=_tables.guarantee_note(report),
-        remarks=_tables.remarks(report),
-        shortage=_tables.shortage(report),
-        sentence=_tables.design_sentence(report),
-        short_design=_tables.short_design(report),
-        found_sentence=_tables.findings_sentence(report),
+        guarantee_note=guarantee_note(report),
+        remarks=remarks(report),
+        shortage=shortage(report),
+        sentence=design_sentence(report),
+        short_design=short_design(report),
+        found_sentence=findings_sentence(report),
         style=markup(page_asset("report.css")),
         script=markup(page_asset("page.js") + page_asset("report.js")),
         data=markup(script_json(plots)),
@@ -343,6 +374,7 @@ def page_asset(name: str) -> str:
     )
 
 
+# -- hints of the page -----------------------------------------------------------------------------
 WORDS = {
     "contender": (
         "Contender",
@@ -445,7 +477,7 @@ def glossary(report: Report) -> dict[str, tuple[str, str]]:
     useful = report.contenders[0].usefulness
     names = {
         "pairs": f"{report.design.n_pairs}",
-        "price": _words.highest_price(report.judgement),
+        "price": highest_price(report.judgement),
         "different": "different rows"
         if report.design.new_rows == 1
         else f"samples that differ in {100 * report.design.new_rows:.3g} % of the rows",
@@ -466,3 +498,426 @@ def glossary(report: Report) -> dict[str, tuple[str, str]]:
     return {
         key: (word.format(**names), hint.format(**names)) for key, (word, hint) in words.items()
     }
+
+
+# -- tables and sentences that all reports share ---------------------------------------------------
+Lines = list[tuple[str, ...]]
+SHOWN_COLUMNS = 15
+SHOWN_FINDINGS = 2
+"""Findings that the first screen names; the others are counted."""
+
+
+def overview(judgement: Judgement) -> Lines:
+    """Return the table of the first screen, header first: five columns."""
+    score = judgement.baseline.scores[0].name
+    lines: Lines = [("contender", "needs", "predictions that change", score, "verdict")]
+    for judged in judgement.contenders:
+        name = f"{judged.name} *" if judged.name == judgement.recommended else judged.name
+        lines.append(
+            (
+                name,
+                judged.needs,
+                judged.changed.percent(),
+                score_text(judged.scores[0]),
+                verdict(judged),
+            )
+        )
+    none = judgement.no_model
+    if none is not None:
+        lines.append((f"always {none.label!r}", NOTHING, percent(0, 1), none.score(score), ""))
+    return lines
+
+
+def stability(report: Report) -> Lines:
+    """Return the table of changed predictions, header first."""
+    lines: Lines = [
+        ("contender", "changed predictions", "1 row in 100", "worst row", "guarantee", "s per run")
+    ]
+    seconds = report.timings.seconds_per_run
+    for c in report.contenders:
+        lines.append(
+            (
+                c.name,
+                c.flip_rate.percent(2),
+                at_least(c.row_flips.p99.value),
+                percent(c.row_flips.max.value, 0),
+                guarantee(c),
+                f"{seconds[c.name]:.2f}",
+            )
+        )
+    return lines
+
+
+def sources(report: Report) -> Lines:
+    """Tabulate where changes of the baseline come from; nothing if it was not measured."""
+    if not report.sources:
+        return []
+    lines = [("Only this changes", "Predictions that change", "Repetitions")]
+    for source in report.sources:
+        lines.append((source.name, source.changed.percent(), str(source.repeats)))
+    fresh = report.contenders[0].flip_rate
+    share = report.design.new_rows
+    what = "all rows are new" if share == 1 else f"{_share(share)} of the rows are new"
+    return [*lines, (what, fresh.percent(), str(report.design.n_pairs))]
+
+
+def new_rows(report: Report) -> Lines:
+    """Tabulate changes against the share of new rows; nothing for a single share."""
+    if not report.new_rows:
+        return []
+    names = list(report.new_rows[0].changed)
+    lines: Lines = [("New rows", *names)]
+    for found in report.new_rows:
+        lines.append((_share(found.share), *(found.changed[name].percent() for name in names)))
+    return lines
+
+
+def in_time_order(report: Report) -> Lines:
+    """Tabulate retrainings in time order beside shuffled ones; nothing if not measured."""
+    found = report.in_time_order
+    if found is None:
+        return []
+    lines: Lines = [
+        ("Trained until", "Tested until", "Test rows", "Changed in time order", "Shuffled")
+        + (() if found.retrainings[0].accuracy is None else ("Accuracy", "Shuffled accuracy"))
+    ]
+    for step in found.retrainings:
+        line = [step.trained_until, step.test_until, f"{step.test_rows:,}", step.changed.percent()]
+        line += [percent(step.shuffled, 1)]
+        if step.accuracy is not None:
+            line += [percent(step.accuracy, 1), percent(step.shuffled_accuracy, 1)]
+        lines.append(tuple(line))
+    return lines
+
+
+def explanation(report: Report) -> Lines:
+    """Tabulate the most important columns of the baseline; nothing if not measured."""
+    found = report.explanation
+    if found is None:
+        return []
+    top = f"In the top {found.n_top}"
+    signs = {sign.name: sign for sign in found.signs}
+    lines: Lines = [("Column", "Importance", "Rank", "Rank over runs", top)]
+    if signs:
+        lines = [(*lines[0], "Sign changes")]
+    for column in found.columns[:SHOWN_COLUMNS]:
+        ranks = f"{column.best_rank} to {column.worst_rank}"
+        line = [column.name, f"{column.importance:.3g}", str(column.rank), ranks]
+        line += [f"{percent(column.in_top, 0)} of runs"]
+        if signs:
+            line += [signs[column.name].percent(0) if column.name in signs else ""]
+        lines.append(tuple(line))
+    return lines
+
+
+def other_names(report: Report) -> Lines:
+    """Tabulate churn, multiplicity and negative flips; nothing for quantities."""
+    if not report.multiplicity:
+        return []
+    head = ("contender", "churn", "self-consistency", "ambiguity", "discrepancy", "negative flips")
+    lines: Lines = [head]
+    for found in report.multiplicity:
+        estimates = (
+            *(found.churn, found.self_consistency, found.ambiguity),
+            *(found.discrepancy, found.negative_flips),
+        )
+        lines.append((found.contender, *(estimate.percent() for estimate in estimates)))
+    return lines
+
+
+def by_group(report: Report) -> list[Section]:
+    """Return the table of changes by true class and by value of each subgroup, if there are any."""
+    lines: Lines = [("Group", "Test rows", *(c.name for c in report.contenders))]
+    flips = [(*c.by_class, *c.by_subgroup) for c in report.contenders]
+    for group in zip(*flips, strict=True):
+        named = f"{group[0].subgroup} = {group[0].level}"
+        lines.append((named, f"{group[0].rows:,}", *(share.percent() for share in group)))
+    note = (
+        "Predictions that change, by true class and by subgroup; values with fewer than "
+        f"{MIN_GROUP_ROWS} test rows are left out."
+    )
+    return [Section("groups", "Changes by group", note, lines)] if len(lines) > 1 else []
+
+
+def new_rows_sentence(report: Report) -> str:
+    """Say how the changes of the baseline depend on the share of new rows; empty for one share."""
+    if not report.new_rows:
+        return ""
+    name = report.contenders[0].name
+    parts = [
+        f"{percent(found.changed[name].value, 1)} with {_share(found.share)}"
+        for found in report.new_rows
+    ]
+    return f"Predictions of {name} that change by the share of new rows: {', '.join(parts)}."
+
+
+def time_sentence(report: Report) -> str:
+    """Say how much of the changes in time order is drift; empty if it was not measured."""
+    found = report.in_time_order
+    if found is None:
+        return ""
+    sizes = f"{found.periods} periods, {found.window} windows"
+    sentence = (
+        f"In time order {found.changed.percent()} of predictions change at a retraining ({sizes}), "
+        f"with the same rows shuffled {found.shuffled.percent()}: {_judged_drift(found)} "
+        f"(p = {found.p_value:.2g}, {found.shuffles} shuffles)."
+    )
+    if found.accuracy is None:
+        return sentence
+    return (
+        f"{sentence} Accuracy on the period after the windows is {percent(found.accuracy, 1)}, "
+        f"shuffled {percent(found.shuffled_accuracy, 1)} (p = {found.accuracy_p_value:.2g})."
+    )
+
+
+def _judged_drift(found: TimeRecord) -> str:
+    drift = found.changed.value - found.shuffled.value
+    if found.p_value <= 1 / (1 + N_SHUFFLES):
+        return f"drift adds {points(drift, 1)} points"
+    return "no changes by drift are shown"
+
+
+def explanation_sentence(report: Report) -> str:
+    """Say what changes in the explanation of the baseline; empty if it was not measured."""
+    found = report.explanation
+    if found is None:
+        return ""
+    sentence = (
+        f"Two trainings of {report.contenders[0].name} share {found.top_overlap.percent(0)} of "
+        f"their {found.n_top} most important columns; the most important one differs in "
+        f"{found.first_changes.percent(0)} of the pairs."
+    )
+    if found.sign_changes is None:
+        return sentence
+    return (
+        f"{sentence} {found.sign_changes.percent(0)} of {found.n_coefficients} coefficients change "
+        "their sign."
+    )
+
+
+def grid_sentence(report: Report) -> str:
+    """Say for what the limits of the settings of a grid hold; empty without a grid."""
+    n_settings = report.judgement.n_settings
+    if not n_settings:
+        return ""
+    return (
+        f"Limits of the {n_settings} settings hold for all of them at once, so also for the one "
+        "that is chosen."
+    )
+
+
+class Section(NamedTuple):
+    """A part of a report about how a model is retrained."""
+
+    id: str
+    title: str
+    note: str
+    lines: Lines
+
+
+def retraining(report: Report) -> list[Section]:
+    """Return the parts about retraining that were measured."""
+    repeated = (
+        "The baseline was trained again on the same rows with one thing changed. What changes then "
+        "is not due to the data."
+    )
+    models = report.multiplicity[0].n_models if report.multiplicity else 0
+    names = (
+        f"The same pairs in words of the literature, over {models} models. Churn: two models "
+        "differ. Self-consistency: two models agree. Ambiguity: rows on which they are not "
+        "unanimous. Discrepancy: the largest share on which two models of a pair differ. Negative "
+        "flips: right before, wrong after."
+    )
+    sections = [
+        Section("sources", "Where changes come from", repeated, sources(report)),
+        Section("new-rows", "Some rows are new", new_rows_sentence(report), new_rows(report)),
+        Section("time", "Retraining in time order", time_sentence(report), in_time_order(report)),
+        Section(
+            "explanation",
+            "What changes in the explanation",
+            explanation_sentence(report),
+            explanation(report),
+        ),
+        Section("other-names", "Churn and multiplicity", names, other_names(report)),
+    ]
+    return [section for section in sections if section.lines]
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def at_least(value: float) -> str:
+    """Write the share of pairs in which one row in a hundred changes."""
+    return f"{percent(value, 0)} or more" if value > 0 else "0 %"
+
+
+def usefulness(report: Report) -> Lines:
+    """Return the table of right predictions, header first, no model at all last."""
+    first = report.contenders[0].usefulness
+    if isinstance(first, RegressionUsefulness):
+        return _errors(report)
+    several = len(first.classes) > 2
+    label = f"class {str(first.rarest.label)!r}"
+    found = ("lowest recall", "precision there") if several else (f"recall, {label}", "precision")
+    lines: Lines = [("contender", "accuracy", "balanced", "AUC", *found, "Brier", "log-loss")]
+    for c in report.contenders:
+        useful = c.usefulness
+        assert not isinstance(useful, RegressionUsefulness), "one audit has one kind of target"
+        rare = useful.shown
+        named = f", {str(rare.label)!r}" if several else ""
+        lines.append(
+            (
+                c.name,
+                useful.accuracy.percent(),
+                useful.balanced_accuracy.percent(),
+                _number(useful.auc),
+                rare.recall.percent() + named,
+                "not predicted" if rare.precision is None else rare.precision.percent(),
+                _number(useful.brier),
+                _number(useful.log_loss),
+            )
+        )
+    none = report.judgement.no_model
+    return lines if none is None else [*lines, _no_model(none)]
+
+
+def _errors(report: Report) -> Lines:
+    """Return the table of errors of regressors, header first."""
+    lines: Lines = [("contender", "R²", "RMSE", "mean change of a prediction")]
+    for c in report.contenders:
+        useful = c.usefulness
+        assert isinstance(useful, RegressionUsefulness), "one audit has one kind of target"
+        spread = (
+            f"{useful.spread.value:.4g} ({useful.spread.lower:.4g} to {useful.spread.upper:.4g})"
+        )
+        lines.append((c.name, useful.r2.number(), f"{useful.rmse:.4g}", spread))
+    return lines
+
+
+def _no_model(none: NoModel) -> tuple[str, ...]:
+    shares = [percent(none.accuracy, 1), percent(none.balanced_accuracy, 1)]
+    numbers = [f"{none.brier:.3f}", f"{none.log_loss:.3f}"]
+    return (f"always {none.label!r}", *shares, "0.500", "0.0 %", "not predicted", *numbers)
+
+
+def _number(estimate: Estimate | None) -> str:
+    return "" if estimate is None else estimate.number()
+
+
+def guarantee(contender: ContenderRecord) -> str:
+    """Say what the certificate guarantees, and where it is worth nothing."""
+    certificate = contender.certificate
+    if certificate is None:
+        kind = contender.promised_as or "another kind"
+        return f"{kind}, see its promise" if contender.other_promises else "none"
+    if certificate.void_because:
+        return "void"
+    if contender.usefulness.undecided:
+        constant = getattr(contender.usefulness, "constant", None)
+        return "empty: predicts " + ("as by chance" if constant is None else "a single class")
+    return _limit(certificate)
+
+
+def _limit(certificate: CertificateRecord) -> str:
+    limit = f"at most {percent(certificate.rho, 1)}"
+    if certificate.gamma is not None:
+        gamma = percent(certificate.gamma, 1)
+        limit = f"at most {gamma} of the rows, except with probability {certificate.rho:.3g}"
+    if certificate.certified:
+        return limit
+    return f"{limit} (not certified as requested)"
+
+
+def guarantee_note(report: Report) -> str:
+    """Explain why a measured row may lie above the guarantee; empty without one."""
+    if all(c.certificate is None for c in report.contenders):
+        return ""
+    return (
+        "The guarantee is, for each row, an average over keys and samples; the worst row is the "
+        f"largest of {report.design.n_test:,} measured rows over {report.design.n_pairs} pairs, "
+        "and may lie above it by chance."
+    )
+
+
+def title(report: Report) -> str:
+    """Name file, target, model and decision threshold in one line."""
+    about = report.about
+    parts = [about[name] for name in ("file", "model") if about.get(name)]
+    if about.get("target"):
+        parts.insert(1, f"target {about['target']}")
+    if about.get("threshold"):
+        parts.append(f"threshold {about['threshold']}")
+    return "Audit of " + ", ".join(parts)
+
+
+def head_items(report: Report, version: str) -> list[tuple[str, str]]:
+    """Return what the head of the page names: file, target, model, threshold, date, version."""
+    names = ("File", "Target", "Model", "Threshold")
+    items = {name: report.about.get(name.lower(), "") for name in names}
+    items["Date"] = report.timings.finished
+    items["Version"] = f"replearn {version}"
+    return [(name, text) for name, text in items.items() if text]
+
+
+def shortage(report: Report) -> str:
+    """Say how far the audit got, if not as far as requested."""
+    return f"How far it got: {'; '.join(report.cut_short)}." if report.cut_short else ""
+
+
+def design_sentence(report: Report) -> str:
+    """Describe the design in one sentence."""
+    d = report.design
+    stopped = f" (of {d.pairs_wanted} requested)" if d.n_pairs < d.pairs_wanted else ""
+    return (
+        f"{d.n_pairs} pairs of {_kind_of_samples(d)}{stopped}, {d.train_size:,} {d.unit} each, "
+        f"from a table of {d.n_rows:,} rows; {d.n_test:,} test rows. In brackets: "
+        f"{percent(1 - d.delta, 0)} limits, for {d.limits_hold_for}."
+    )
+
+
+def _kind_of_samples(design: DesignRecord) -> str:
+    if design.new_rows == 1:
+        return f"{design.sample} samples"
+    return f"samples of which {_share(design.new_rows)} are new"
+
+
+def short_design(report: Report) -> str:
+    """Describe the design in one line."""
+    d = report.design
+    source = "fresh samples" if d.independent_pairs else "random splits of this file"
+    return (
+        f"{d.n_pairs} pairs of samples of {d.train_size:,} {d.unit}, {d.n_test:,} test rows; in "
+        f"brackets {percent(1 - d.delta, 0)} limits for {source}."
+    )
+
+
+def findings_sentence(report: Report) -> str:
+    """Name what the checks found in one line."""
+    names = [f"{f.code} {f.title}{_other_contenders(report, f)}" for f in report.found]
+    if not names:
+        return "No findings."
+    more = [f"{len(names) - SHOWN_FINDINGS} more"] if len(names) > SHOWN_FINDINGS else []
+    return f"Findings: {'; '.join(names[:SHOWN_FINDINGS] + more)}."
+
+
+def _other_contenders(report: Report, finding: Finding) -> str:
+    """Name the contenders of a finding, if the baseline is not one of them."""
+    named = [
+        c.name
+        for c in report.contenders
+        if any(text.startswith(f"{c.name}: ") for text in finding.explanations)
+    ]
+    if not named or report.contenders[0].name in named:
+        return ""
+    return f" ({', '.join(named)})"
+
+
+def remarks(report: Report) -> list[str]:
+    """Return what readers should know about single contenders, and what estimators warned of."""
+    found = [f"{c.name}: {c.remark}" for c in report.contenders if c.remark]
+    return found + [
+        f"{c.name} warned in {note.pairs} of {report.design.n_pairs} pairs: {note.text}"
+        for c in report.contenders
+        for note in c.notes
+    ]

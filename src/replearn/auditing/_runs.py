@@ -1,4 +1,8 @@
-"""One pair of one contender: fit on its samples, predict the test rows, keep the outcome."""
+"""Run pairs of trainings: fit on the samples, predict the test rows, keep the outcomes.
+
+All contenders have the same pairs, as far as the time lasts. The first run of a pair is repeated on
+its own sample with one thing changed: what then changes is not due to the data.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +17,32 @@ import textwrap
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
+from replearn.auditing._contender_results import (
+    CLASSIFIER_ARRAYS,
+    REGRESSOR_ARRAYS,
+    ClassifierResult,
+    ContenderResult,
+    ExplanationRuns,
+    NewRowsResult,
+    RegressorResult,
+    coefficients_of,
+    column_importances,
+    column_names,
+    stacked,
+)
 from replearn.auditing._contenders import Contender, prepare
-from replearn.auditing._design import AuditDesign, Rows, draw_pair
-from replearn.auditing._explanation import coefficients_of, column_importances
+from replearn.auditing._statistics import DELTA, mean_limits
+from replearn.auditing._table import AuditDesign, Rows, Table, draw_pair
 from replearn.binding import describe_estimator
 from replearn.bounds import class_weights
 from replearn.exceptions import NotCertifiedWarning, SmallSampleWarning
@@ -45,7 +64,7 @@ from replearn.guarantees import Certificate
 from replearn.learners import PointwiseReplicableRegressor, fitted_threshold
 from replearn.randomness import SharedKey
 from replearn.records import WorkFolder
-from replearn.tables import n_rows, take_rows
+from replearn.tables import is_frame, n_rows, take_rows
 
 ARRAYS = (
     *("predictions", "law", "votes", "probabilities", "thresholds", "predicted_flips"),
@@ -63,6 +82,7 @@ MANIFEST_VERSION = 3
 """Raised when kept pairs are written in another way: folders of other versions are refused."""
 
 
+# -- what is to be run, and what is kept of it -----------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class Task:
     """What is to be run: contenders, data, design and key."""
@@ -293,6 +313,7 @@ class Runner:
             yield name, make()
 
 
+# -- one pair of one contender ---------------------------------------------------------------------
 def _run_one(name: str, job: Job) -> tuple[str, PairOutcome | None]:
     try:
         return name, run_pair(job)
@@ -344,11 +365,6 @@ def _shortened(text: str) -> str:
 
 def _short_group(group: re.Match[str]) -> str:
     return group[0] if len(group[0]) <= LONGEST_GROUP else "(…)"
-
-
-def stacked(parts: list[Any]) -> Any:
-    """Put arrays together along a new first axis; None if any is missing."""
-    return None if any(part is None for part in parts) else np.stack(parts)
 
 
 def _prepared(job: Job, in_use: Any) -> Any:
@@ -475,3 +491,314 @@ def _predict_replicable(model: Any, classes: NDArray[Any], points: Any) -> dict[
 
 def _codes(labels: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
     return np.searchsorted(classes, np.asarray(labels)).astype(np.int32)
+
+
+# -- all pairs of all contenders, as far as time and patience last ---------------------------------
+MIN_PAIRS = 2
+"""Limits require two pairs: a contender with fewer is left out."""
+
+START_SECONDS = 4.0
+"""Starting worker processes takes about this long."""
+
+
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """What was run: the same pairs of all contenders that are kept."""
+
+    kept: list[int]  # indices of the contenders
+    pairs: list[int]  # numbers of the pairs that all of them have
+    outcomes: list[list[PairOutcome]]  # of each kept contender
+
+    @property
+    def baseline(self) -> dict[int, PairOutcome]:
+        """The pairs of the baseline, by their numbers."""
+        return dict(zip(self.pairs, self.outcomes[0], strict=True))
+
+    def results(
+        self, task: Task, table: Table, tolerance: float | None, *, run: int = 1
+    ) -> tuple[ContenderResult, ...]:
+        """Return what each contender's pairs show; ``run`` is the one beside the first."""
+        return tuple(
+            _result(
+                task.contenders[index],
+                table.truth,
+                [outcome.against_first(run) for outcome in pairs],
+                tolerance,
+            )
+            for index, pairs in zip(self.kept, self.outcomes, strict=True)
+        )
+
+    def new_rows(
+        self, task: Task, table: Table, tolerance: float | None
+    ) -> tuple[NewRowsResult, ...]:
+        """Return the changes for each of several shares of new rows; empty for a single one."""
+        others = task.design.other_shares
+        shares = dict(zip(others, range(2, 2 + len(others)), strict=True)) if others else {}
+        shares |= {task.design.new_rows: 1} if others else {}
+        return tuple(
+            NewRowsResult(
+                share,
+                {c.name: c.flips for c in self.results(task, table, tolerance, run=run)},
+            )
+            for share, run in shares.items()
+        )
+
+    def explanation(self, X: Any) -> ExplanationRuns | None:
+        """Return importances and coefficients of the baseline; None if they were not kept."""
+        pairs = [outcome.against_first(1) for outcome in self.outcomes[0]]
+        importances = stacked([outcome.importances for outcome in pairs])
+        if importances is None:
+            return None
+        coefficients = [pair.coefficients for pair in pairs if len(pair.coefficients) == 2]
+        return ExplanationRuns(column_names(X), importances, coefficients)
+
+
+def _result(
+    contender: Contender, truth: NDArray[Any], pairs: list[PairOutcome], tolerance: float | None
+) -> ContenderResult:
+    if tolerance is None:
+        return ClassifierResult.from_pairs(contender, truth, pairs, CLASSIFIER_ARRAYS)
+    grid = getattr(contender.estimator, "resolution", None)
+    settings = {"tolerance": tolerance, "resolution": None if grid is None else float(grid)}
+    return RegressorResult.from_pairs(contender, truth, pairs, REGRESSOR_ARRAYS, **settings)
+
+
+@dataclass(eq=False)
+class _Clock:
+    """When to stop, and how long a pair of all contenders takes."""
+
+    runner: Runner
+    started: list[float] = field(default_factory=list)
+
+    def allows(self) -> bool:
+        """Tell whether another pair is likely to be finished in time."""
+        now = context.now()
+        self.started.append(now)
+        if self.runner.deadline is None:
+            return True
+        first = self.started[0]
+        pairs = len(self.started) - 1
+        each = (now - first) / pairs if pairs else 0.0
+        if now + each > self.runner.deadline:
+            self.runner.stopped = TIME
+        return not self.runner.stopped
+
+
+def _so_far(task: Task, table: Table, store: Store, tolerance: float | None, name: str) -> str:
+    """Say what is known of the baseline; empty before two pairs, and if another one has run."""
+    names = [pair_name(0, pair) for pair in range(task.design.n_pairs)]
+    pairs = [store.finished[name].against_first(1) for name in names if name in store.finished]
+    if name not in names or len(pairs) < MIN_PAIRS:
+        return ""
+    baseline = task.contenders[0]
+    flips = _result(baseline, table.truth, pairs, tolerance).flips
+    return f"so far {baseline.name} changes {mean_limits(flips, DELTA, table.clusters).percent()}"
+
+
+def run_pairs(task: Task, table: Table, runner: Runner, tolerance: float | None) -> Finished:
+    """Run what the store does not hold yet.
+
+    Each new pair is stored as soon as it is done. After the deadline nothing is started, and fits
+    end at their next block.
+    """
+    total = len(task.contenders) * task.design.n_pairs
+    progress = Progress(total, "pairs", verbose=runner.verbose)
+    deadline = runner.deadline
+    jobs = (
+        (pair_name(contender, pair), task.job(contender, pair, deadline))
+        for contender, pair in _missing(task, runner, progress)
+    )
+    # With little time left, it would go into starting workers.
+    hurry = deadline is not None and deadline - context.now() < 2 * START_SECONDS
+    try:
+        so_far = partial(_so_far, task, table, runner.store, tolerance)
+        runner.run(jobs, progress, n_jobs=1 if hurry else None, so_far=so_far)
+    finally:
+        progress.close()
+    return _finished(task, runner)
+
+
+def _missing(task: Task, runner: Runner, progress: Progress) -> Iterator[tuple[int, int]]:
+    """Yield what is to be run, pair by pair, so that all contenders have the same pairs.
+
+    Each contender gets its first pairs at once, the baseline before the others: there is something
+    to report as early as possible.
+    """
+    clock = _Clock(runner)
+    n_pairs = task.design.n_pairs
+    indices = range(len(task.contenders))
+    rounds = [[(c, p) for p in range(MIN_PAIRS)] for c in indices]
+    rounds += [[(c, p) for c in indices] for p in range(MIN_PAIRS, n_pairs)]
+    for number, work in enumerate(rounds):
+        missing = [item for item in work if pair_name(*item) not in runner.store]
+        if len(missing) < len(work):
+            progress.advance(len(work) - len(missing))
+        # The first pairs are begun in any case: their deadline ends them.
+        if missing and number >= len(indices) and not clock.allows():
+            return
+        for item in missing:
+            if runner.stopped:
+                return
+            yield item
+
+
+def _finished(task: Task, runner: Runner) -> Finished:
+    """Keep the contenders with enough finished pairs, and the pairs that all of them have."""
+    wanted = range(task.design.n_pairs)
+    store = runner.store
+    done = [{p for p in wanted if pair_name(c, p) in store} for c in range(len(task.contenders))]
+    pairs = set(wanted)
+    kept: list[int] = []
+    for contender in sorted(range(len(done)), key=lambda c: (c > 0, -len(done[c]))):
+        shared = pairs & done[contender]
+        if len(shared) >= MIN_PAIRS:
+            pairs = shared
+            kept = [*kept, contender]
+        elif contender == 0:
+            _refuse(task, runner.stopped, len(shared))
+    kept = sorted(kept)
+    numbers = sorted(pairs)
+    outcomes = [[store.finished[pair_name(c, p)] for p in numbers] for c in kept]
+    return Finished(kept, numbers, outcomes)
+
+
+def _refuse(task: Task, stopped: str, n_done: int) -> None:
+    """Say that too little was run for any report."""
+    if stopped == INTERRUPTED:
+        raise KeyboardInterrupt
+    raise ValueError(
+        f"{stopped} with {n_done} finished pairs of {task.contenders[0].name!r}, and limits need "
+        f"{MIN_PAIRS}. Set a larger time_budget, a smaller max_rows (command line: --rows), or a "
+        "faster model."
+    )
+
+
+# -- where changes come from: the same rows with another seed, order or number of threads ----------
+SEED = "seed"
+ROW_ORDER = "row order"
+COLUMN_ORDER = "column order"
+THREADS = "number of threads"
+SOURCES = (SEED, ROW_ORDER, COLUMN_ORDER, THREADS)
+
+MAX_SHARE = 0.2
+"""Trainings that all sources together may add, as a share of those of the contenders."""
+
+MIN_REPEATS = 5
+"""With fewer, limits would miss the truth too often where one seed changes much and another little.
+"""
+
+N_THREADS = 2
+_BY_COLUMN = ("categorical_features", "monotonic_cst", "interaction_cst", "cat_features")
+"""Parameters that name columns by their index."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SourceResult:
+    """Which predictions change when one thing changes, and the rows stay the same.
+
+    Parameters
+    ----------
+    name : str
+        What changes: "seed", "row order", "column order" or "number of threads".
+    flips : ndarray of shape (n_repeats, n_test)
+        1 where the prediction of a test row changes.
+    """
+
+    name: str
+    flips: Floats
+
+
+def n_repeats(n_pairs: int, n_contenders: int) -> int:
+    """Return how often each source is measured: a number that depends on the design alone.
+
+    All sources together take at most a fifth of the contenders' trainings, but five each.
+
+    >>> n_repeats(20, 5), n_repeats(20, 1), n_repeats(2, 5)
+    (10, 5, 2)
+    """
+    allowed = int(MAX_SHARE * 2 * n_pairs * n_contenders / len(SOURCES))
+    return min(n_pairs, max(MIN_REPEATS, allowed))
+
+
+def measure_sources(
+    task: Task, first_runs: Mapping[int, PairOutcome], runner: Runner, tolerance: float | None
+) -> tuple[SourceResult, ...]:
+    """Repeat the baseline's first runs with one thing changed; ``first_runs`` are its pairs.
+
+    A source that cannot be changed (columns by index) or that had no time is left out.
+    """
+    estimator = task.contenders[0].estimator
+    if not hasattr(estimator, "get_params"):  # nothing can be changed
+        return ()
+    pairs = sorted(first_runs)[: n_repeats(task.design.n_pairs, len(task.contenders))]
+    names = [name for name in SOURCES if _can_change(name, task)]
+    # Without a seed there is nothing to repeat: it changes no prediction.
+    repeated = [name for name in names if name != SEED or random_state_names(estimator)]
+    for name in repeated:
+        changed = partial(_changed, name, task, runner.deadline)
+        jobs = {source_name(name, pair): partial(changed, pair) for pair in pairs}
+        # Several threads in several workers at a time would wait for each other.
+        runner.run_missing(jobs, f"repetitions ({name})", n_jobs=1 if name == THREADS else None)
+    unchanged = np.zeros((len(pairs), len(task.rows.test)))
+    found = {
+        name: _changes(name, first_runs, runner.store, tolerance) if name in repeated else unchanged
+        for name in names
+    }
+    return tuple(SourceResult(name, flips) for name, flips in found.items() if len(flips) > 1)
+
+
+def _changes(
+    name: str, first_runs: Mapping[int, PairOutcome], store: Store, tolerance: float | None
+) -> Floats:
+    """Compare first runs with their repetitions, as far as these are finished."""
+    kept = store.finished
+    done = [pair for pair in first_runs if source_name(name, pair) in kept]
+    return np.array(
+        [first_runs[pair].changes(kept[source_name(name, pair)], tolerance) for pair in done]
+    )
+
+
+def source_name(name: str, pair: int) -> str:
+    """Name under which a repetition is kept."""
+    return f"source-{name.replace(' ', '-')}-{pair:04d}.pair"
+
+
+def _can_change(name: str, task: Task) -> bool:
+    return name != COLUMN_ORDER or not _takes_columns_by_index(task)
+
+
+def _takes_columns_by_index(task: Task) -> bool:
+    """Whether another order of the columns would be another model, or none at all."""
+    if not is_frame(task.X) and not (isinstance(task.X, np.ndarray) and task.X.ndim == 2):
+        return True
+    params = task.contenders[0].estimator.get_params(deep=True)
+    by_index = any(
+        isinstance(value, ColumnTransformer) and not is_frame(task.X) for value in params.values()
+    )
+    named = {name.rpartition("__")[2]: value for name, value in params.items()}
+    return by_index or any(named.get(name) not in (None, "from_dtype") for name in _BY_COLUMN)
+
+
+def _changed(name: str, task: Task, deadline: float | None, pair: int) -> Job:
+    """Return the first run of a pair with one thing changed, by a key of its own."""
+    job = task.job(0, pair, deadline)
+    job = dataclasses.replace(job, samples=job.samples[:1], explained=False)
+    key = job.key.child("source", name, job.pair)
+    [(X, labels, groups)] = job.samples
+    if name == SEED:
+        return dataclasses.replace(job, seed_key=key)
+    if name == ROW_ORDER:
+        order = np.argsort(key.uniforms(np.arange(n_rows(X))))
+        groups = None if groups is None else groups[order]
+        return dataclasses.replace(job, samples=[(take_rows(X, order), labels[order], groups)])
+    if name == COLUMN_ORDER:
+        columns = np.argsort(key.uniforms(np.arange(X.shape[1])))
+        sample = (_take_columns(X, columns), labels, groups)
+        return dataclasses.replace(job, samples=[sample], points=_take_columns(job.points, columns))
+    return dataclasses.replace(job, n_threads=N_THREADS)
+
+
+def _take_columns(X: Any, columns: NDArray[np.intp]) -> Any:
+    return X[[X.columns[index] for index in columns]] if is_frame(X) else X[:, columns]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.auditing._columns import columns, factorize, is_numeric
+from replearn.auditing._table import columns, factorize, is_numeric
 
 Floats = NDArray[np.float64]
 N_BANDS = 10

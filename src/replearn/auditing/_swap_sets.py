@@ -1,4 +1,4 @@
-"""Approvals at a threshold: how many, and who is swapped in and out, with what outcomes."""
+"""Approvals: how many, and who is swapped in and out, with what outcomes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ Floats = NDArray[np.float64]
 ABOVE = "above"
 BELOW = "below"
 SIDES = (ABOVE, BELOW)
+PREDICTIONS = "predictions"
+SAME_THRESHOLD = "same threshold"
+SAME_RATE = "same rate"
 
 
 @dataclass(frozen=True)
@@ -41,12 +44,14 @@ class Approvals:
 
     Parameters
     ----------
-    kind : {"same threshold", "same rate"}
-        Whether the new model is used at the old threshold, or at the one that keeps the rate.
+    kind : {"predictions", "same threshold", "same rate"}
+        Whether both models decide as they predict, or by their scores at one given threshold; or
+        the new one at the threshold that keeps the rate.
     approved : {"above", "below"}
-        Which side of the threshold is approved; a score at the threshold lies above it.
-    threshold_a, threshold_b : float
-        The thresholds.
+        Which side is approved: "above" the rows with the positive label, or with a score at the
+        threshold or above it.
+    threshold_a, threshold_b : float or None
+        The thresholds; None for decisions that are predictions.
     rate_a, rate_b : Estimate
         Shares of rows that are approved.
     both : Estimate or None
@@ -57,8 +62,8 @@ class Approvals:
 
     kind: str
     approved: str
-    threshold_a: float
-    threshold_b: float
+    threshold_a: float | None
+    threshold_b: float | None
     rate_a: Estimate
     rate_b: Estimate
     both: Estimate | None
@@ -66,25 +71,66 @@ class Approvals:
     swap_out: SwapSet
 
 
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """What decides: a threshold on the scores of both models, or their predictions.
+
+    Parameters
+    ----------
+    scores : pair of ndarray of shape (n,)
+        Probability of the positive label by both models.
+    positive : pair of ndarray of bool, shape (n,)
+        Whether they predict the positive label.
+    threshold : float or None
+        Threshold on the scores. If None, the predictions decide: a model may have a threshold of
+        its own, or keep earlier predictions where its score is near it.
+    approved : {"above", "below"}
+        Which side is approved.
+    """
+
+    scores: tuple[Floats, Floats]
+    positive: tuple[Mask, Mask]
+    threshold: float | None
+    approved: str
+
+    @property
+    def kind(self) -> str:
+        """What decides, in words."""
+        return PREDICTIONS if self.threshold is None else SAME_THRESHOLD
+
+    @property
+    def both(self) -> tuple[Mask, Mask]:
+        """The rows that each model approves."""
+        if self.threshold is None:
+            before, after = self.positive
+            return (~before, ~after) if self.approved == BELOW else (before, after)
+        before, after = (_passes(side, self.threshold, self.approved) for side in self.scores)
+        return before, after
+
+
 def approvals(
-    scores: tuple[Floats, Floats],
-    threshold: float,
-    approved: str,
-    events: Mask | None,
-    limits: RowLimits,
+    decisions: Decisions, events: Mask | None, limits: RowLimits
 ) -> tuple[Approvals, ...]:
-    """Compare approvals at the old threshold, and at the one that keeps their rate.
+    """Compare approvals as they are, and at the threshold that keeps their rate.
 
     >>> old = np.array([0.2, 0.4, 0.6, 0.8])
-    >>> found = approvals((old, old / 2), 0.5, "above", None, RowLimits(0.05))
+    >>> decisions = Decisions((old, old / 2), (old > 0.5, old > 0.5), 0.5, "above")
+    >>> found = approvals(decisions, None, RowLimits(0.05))
     >>> [(kind.threshold_b, kind.swap_out.rows) for kind in found]
     [(0.5, 2), (0.3, 0)]
     """
-    old, new = scores
-    kept = matching_threshold(new, _passes(old, threshold, approved), approved)
+    before, after = decisions.both
+    approved = decisions.approved
+    threshold = decisions.threshold
+    kept = matching_threshold(decisions.scores[1], before, approved)
+    at_rate = _passes(decisions.scores[1], kept, approved)
+    shown = (
+        (decisions.kind, (threshold, threshold), after),
+        (SAME_RATE, (threshold, kept), at_rate),
+    )
     return tuple(
-        _approvals(kind, (threshold, other), scores, approved, events, limits)
-        for kind, other in (("same threshold", threshold), ("same rate", kept))
+        _approvals(kind, thresholds, (before, rows), approved, events, limits)
+        for kind, thresholds, rows in shown
     )
 
 
@@ -108,16 +154,13 @@ def _passes(scores: Floats, threshold: float, approved: str) -> Mask:
 
 def _approvals(
     kind: str,
-    thresholds: tuple[float, float],
-    scores: tuple[Floats, Floats],
+    thresholds: tuple[float | None, float | None],
+    both: tuple[Mask, Mask],
     approved: str,
     events: Mask | None,
     limits: RowLimits,
 ) -> Approvals:
-    before, after = (
-        _passes(side, threshold, approved)
-        for side, threshold in zip(scores, thresholds, strict=True)
-    )
+    before, after = both
     rates = [limits.share(side) for side in (before, after)]
     assert rates[0] is not None, "there are rows"
     assert rates[1] is not None, "there are rows"

@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.auditing._columns import as_text
-from replearn.auditing._design import DEFAULT_TEST_ROWS, MIN_SAMPLE
 from replearn.auditing._runs import Job, PairOutcome, Runner, Task
 from replearn.auditing._statistics import Estimate, mean_limits
+from replearn.auditing._table import DEFAULT_TEST_ROWS, MIN_SAMPLE, as_text
 from replearn.bounds import binomial_limits
 from replearn.randomness import SharedKey
 from replearn.records import check_choice

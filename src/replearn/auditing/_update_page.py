@@ -59,6 +59,7 @@ def to_markdown(
         markdown_table(lines, "|---|---|"),
         _right_aligned(overview) if len(overview) > 1 else "",
         _right_aligned(words.approval_lines(found)) if found.approvals else "",
+        markdown_text(words.approval_note(found)),
         _groups(found),
         _golden(found),
         f"Limits: {1 - found.delta:.0%}, over {'rows' if found.n_groups is None else 'groups'}, "
@@ -123,6 +124,8 @@ def to_html(
         useful=words.useful_lines(found),
         scores=words.score_lines(found),
         approvals=words.approval_lines(found),
+        approved=words.approved(found) if found.approvals else "",
+        approval_note=words.approval_note(found),
         groups=words.group_lines(_ranked(found)),
         shifts=words.column_lines(found),
         golden=words.golden_lines(found),

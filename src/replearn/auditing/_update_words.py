@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from replearn.auditing._paired_tests import PairedTest
-from replearn.auditing._statistics import Estimate, percent, percent_range, points
-from replearn.auditing._usefulness import Usefulness
+from replearn.auditing._statistics import Estimate, Usefulness, percent, percent_range, points
+from replearn.auditing._swap_sets import BELOW
 from replearn.records import two_columns
 
 if TYPE_CHECKING:
-    from replearn.auditing._swap_sets import Approvals
     from replearn.auditing.comparison import ModelComparison
     from replearn.auditing.gate import Gate
 
 Lines = list[tuple[str, ...]]
 WITHIN_TOLERANCE = "share within the tolerance"
 SHARES = ("accuracy", WITHIN_TOLERANCE)
+BAD_WORDS = frozenset(
+    (
+        *("abuse", "attack", "bad", "cancer", "churn", "churned", "claim", "death", "default"),
+        *("defaulted", "delinquent", "denied", "died", "disease", "fail", "failed", "failure"),
+        *("fraud", "fraudulent", "lapse", "late", "loss", "malicious", "refused", "rejected"),
+        *("risk", "risky", "sick", "spam"),
+    )
+)
+"""Words of labels that nobody would approve."""
+
 RARE = 0.2
 """Of two classes, AUC is named first if the rarer one has fewer rows."""
 
@@ -184,16 +194,32 @@ def overview(found: ModelComparison) -> Lines:
         rates = percent(kind.rate_a.value), percent(kind.rate_b.value)
         change = f"{points(kind.rate_b.value - kind.rate_a.value)} points"
         swaps = f"{kind.swap_in.rows:,} swapped in, {kind.swap_out.rows:,} out"
-        lines.append((_approved(found, kind), *rates, change, swaps))
+        lines.append((approved(found), *rates, change, swaps))
     return lines
 
 
-def _approved(found: ModelComparison, kind: Approvals) -> str:
-    """Say which rows are approved: those with a score on one side of the threshold."""
+def approved(found: ModelComparison) -> str:
+    """Say which rows are approved: by predictions, or by scores on one side of the threshold."""
     assert found.scores is not None, "approvals follow from scores"
-    side = "below" if kind.approved == "below" else "from"
+    kind = found.approvals[0]
     label = str(found.scores.pos_label)
+    if kind.threshold_a is None:
+        return f"approved: {'not ' if kind.approved == BELOW else ''}predicted {label!r}"
+    side = "below" if kind.approved == BELOW else "from"
     return f"approved: probability of {label!r} {side} {kind.threshold_a:g}"
+
+
+def approval_note(found: ModelComparison) -> str:
+    """Name the option where a label that sounds bad is approved; empty otherwise."""
+    if found.scores is None or not found.approvals or found.approvals[0].approved == BELOW:
+        return ""
+    label = found.scores.pos_label
+    if not BAD_WORDS.intersection(re.findall(r"[a-z]+", label.lower())):
+        return ""
+    return (
+        f"Approved are rows with {label!r}. If that is the bad outcome, approve the others: "
+        'approved="below" (command line: --approved below).'
+    )
 
 
 def flip_lines(found: ModelComparison) -> Lines:
@@ -231,13 +257,15 @@ def score_lines(found: ModelComparison) -> Lines:
 def approval_lines(found: ModelComparison) -> Lines:
     """Approvals and swap sets, one line for each kind of threshold."""
     lines: Lines = [
-        ("threshold", "approved before", "approved after", "swapped in", "swapped out", "both")
+        ("decided by", "approved before", "approved after", "swapped in", "swapped out", "both")
     ]
     for kind in found.approvals:
         swaps = (_swapped(swap.rows, swap.outcome) for swap in (kind.swap_in, kind.swap_out))
         both = "" if kind.both is None else kind.both.percent(1)
         rates = kind.rate_a.percent(1), kind.rate_b.percent(1)
-        name = f"{kind.kind}: {kind.threshold_a:.4g}, {kind.threshold_b:.4g}"
+        thresholds = (kind.threshold_a, kind.threshold_b)
+        cuts = [f"{cut:.4g}" for cut in thresholds if cut is not None]
+        name = f"{kind.kind}: {', '.join(cuts)}" if cuts else kind.kind
         lines.append((name, *rates, *swaps, both))
     return lines
 
@@ -295,6 +323,7 @@ def to_text(found: ModelComparison) -> str:
         lines.append(
             (f"approved, {kind.kind}", f"old {kind.rate_a}, new {kind.rate_b}; {swaps}"),
         )
+    lines += [("note", note) for note in filter(None, [approval_note(found)])]
     if found.golden_set is not None:
         golden = found.golden_set
         lines.append(("must not change", f"{len(golden.violations)} of {golden.rows} rows change"))

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from replearn._version import __version__
 from replearn.auditing import _changed_rows, _update_page, _update_words
 from replearn.auditing._changed_rows import ChangedRow
-from replearn.auditing._columns import as_text, factorize, make_subgroups
 from replearn.auditing._contenders import is_replicable
 from replearn.auditing._flip_rates import flip_rates
 from replearn.auditing._golden_set import GoldenSet, check_golden_set, golden_rows
@@ -37,15 +36,18 @@ from replearn.auditing._report import save_report
 from replearn.auditing._row_limits import Mask, RowLimits
 from replearn.auditing._score_changes import ScoreChanges, score_changes
 from replearn.auditing._stability_index import StabilityIndex, column_shift, column_shifts
-from replearn.auditing._statistics import Estimate, as_json, mean_limits
-from replearn.auditing._swap_sets import SIDES, Approvals, approvals
-from replearn.auditing._usefulness import (
+from replearn.auditing._statistics import (
+    Estimate,
     NoModel,
     Predictions,
     Usefulness,
+    as_json,
+    mean_limits,
     no_model,
     usefulness,
 )
+from replearn.auditing._swap_sets import SIDES, Approvals, Decisions, approvals
+from replearn.auditing._table import as_text, factorize, make_subgroups
 from replearn.records import (
     check_choice,
     check_count,
@@ -136,7 +138,8 @@ class ModelComparison:
     scores : ScoreChanges or None
         Bands, stability index, ranks and calibration of the scores of two classes.
     approvals : tuple of Approvals
-        Approvals and swap sets at the old threshold, and at the one that keeps the rate.
+        Approvals and swap sets: as both models predict (or at one threshold), and at the threshold
+        that keeps the rate.
     columns : tuple of StabilityIndex
         Shift of each column against reference rows, and of each model's scores.
     golden_set : GoldenSet or None
@@ -303,16 +306,6 @@ def worst_first(groups: tuple[SubgroupFlips, ...]) -> list[SubgroupFlips]:
     return sorted(groups, key=lambda group: (-group.lower, -group.value))
 
 
-def _threshold(threshold: float | None, old: ModelOutput, pos_label: Any) -> float:
-    """Return the threshold on the probability of the positive label: given, or the old model's."""
-    if threshold is not None:
-        return check_fraction("threshold", threshold, zero=True)
-    found = old.threshold
-    if found is None:
-        return 0.5
-    return 1.0 - found if pos_label == old.classes[0] else found
-
-
 def _finite(value: Any) -> Any:
     """Replace infinite limits by None, which JSON knows."""
     if isinstance(value, dict):
@@ -365,10 +358,11 @@ def compare(  # noqa: PLR0913
     pos_label : label, default=None
         The positive label. If None, the last one in sorted order.
     threshold : float, default=None
-        Decision threshold on the old scores, for approvals and swap sets. If None, that of the old
-        model, or 0.5 if it has none.
+        Decision threshold on the scores of both models, for approvals and swap sets. If None, the
+        predictions decide.
     approved : {"above", "below"}, default="above"
-        Which side of the threshold is approved; "below" is for scores that are risks.
+        Which side is approved: rows with the positive label (or with scores from the threshold on),
+        or the others; "below" is for scores that are risks.
     top_k : int, default=None
         Compare this many rows with the highest scores.
     tolerance : float, default=None
@@ -423,7 +417,7 @@ def compare(  # noqa: PLR0913
     )
     settings = {
         "top_k": if_given(check_count, "top_k", top_k, most=n),
-        "threshold": _threshold(threshold, sides[0], label),
+        "threshold": if_given(check_fraction, "threshold", threshold, zero=True),
         "approved": check_choice("approved", approved, SIDES),
     }
     single, double = subgroup_flips(
@@ -440,7 +434,7 @@ def compare(  # noqa: PLR0913
         compared=compared,
         flips=flips,
         **_of_truth(sides, compared, labels, label, limits, tolerance),
-        **_of_scores(compared, label, settings, limits),
+        **_of_scores(compared, labels, label, settings, limits),
         by_subgroup=single,
         by_intersection=double,
         transitions=() if tolerance is not None else _transitions(labels, changed),
@@ -492,6 +486,7 @@ def _against_truth(
         close = np.abs(old - truth) < tolerance, np.abs(new - truth) < tolerance
         return (old, new), changed, close, truth
     old, new = (side.labels for side in sides)
+    _check_kinds({"old": old, "new": new, **({} if truth is None else {"y": truth})})
     both_missing = np.asarray(old != old) & np.asarray(new != new)
     changed = np.asarray(old != new) & ~both_missing
     if truth is None:
@@ -505,6 +500,22 @@ def _against_truth(
             "Use the same labels everywhere."
         )
     return (old, new), changed, right, truth
+
+
+def _check_kinds(columns: dict[str, NDArray[Any]]) -> None:
+    """Raise if one column has as numbers what another one has as texts: nothing would be equal."""
+    known = {name: set(factorize(column)[0]) for name, column in columns.items()}
+    texts = {name: {v for v in labels if isinstance(v, str)} for name, labels in known.items()}
+    for name, labels in known.items():
+        numbers = labels - texts[name]
+        written = {f"{v:g}" if isinstance(v, float) else str(v) for v in numbers}
+        for other in known:
+            if written & (texts[other] - texts[name]) and not numbers & known[other]:
+                raise ValueError(
+                    f"labels are numbers in {name} ({_few(labels)}) and texts in {other} "
+                    f"({_few(known[other])}). Use one kind: {other}.astype(int), or "
+                    f"{name}.astype(str)."
+                )
 
 
 def _few(labels: set[Any]) -> str:
@@ -645,7 +656,11 @@ def _as_predictions(
 
 
 def _of_scores(
-    compared: ComparedRows, pos_label: Any, settings: dict[str, Any], limits: RowLimits
+    compared: ComparedRows,
+    labels: Labels,
+    pos_label: Any,
+    settings: dict[str, Any],
+    limits: RowLimits,
 ) -> dict[str, Any]:
     """Return the items of a comparison that need scores."""
     if compared.scores is None:
@@ -653,10 +668,13 @@ def _of_scores(
             raise ValueError(f"top_k={settings['top_k']} requires scores of two classes.")
         return {"scores": None, "approvals": ()}
     events = None if compared.truth is None else np.asarray(compared.truth == pos_label)
-    decided = settings["threshold"], settings["approved"]
+    old, new = (np.asarray(side == pos_label) for side in labels)
+    decisions = Decisions(compared.scores, (old, new), settings["threshold"], settings["approved"])
+    # Predicted quantities approve nobody.
+    decides = pos_label is not None or settings["threshold"] is not None
     return {
         "scores": score_changes(compared.scores, str(pos_label), events, settings["top_k"]),
-        "approvals": approvals(compared.scores, *decided, events, limits),
+        "approvals": approvals(decisions, events, limits) if decides else (),
     }
 
 

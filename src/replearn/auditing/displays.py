@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from replearn.auditing._result import AuditResult
+from replearn.auditing._audit import AuditResult
 from replearn.auditing._statistics import Estimate, as_json
 
 LIMITS = ("estimate", "lower", "upper")

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from replearn.auditing._measurement import Measurement
+from replearn.auditing._audit import Measurement
 from replearn.auditing._statistics import Estimate, as_json
 
 

@@ -1,22 +1,26 @@
-"""Instability of estimated risks, as clinical prediction models are checked for it.
+"""What retraining changes, as the literature measures it: estimated risks, and sets of models.
 
-The measures of Riley and Collins (2023, Biometrical Journal 65, 2200302), which the reporting
-guideline TRIPOD+AI requires and the R package pminternal draws. There a model is compared with
-models that are trained on bootstrap samples. An audit compares pairs instead: the first run of
-a pair stands for the model in use, the second for the one that replaces it.
+The measures of estimated risks are those of Riley and Collins (2023, Biometrical Journal 65,
+2200302), which the reporting guideline TRIPOD+AI requires and the R package pminternal draws. There
+a model is compared with models that are trained on bootstrap samples. An audit compares pairs
+instead: the first run of a pair stands for the model in use, the second for the one that replaces
+it. Churn, multiplicity and negative flips are other names for changed predictions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.auditing._contender_results import ClassifierResult
-from replearn.auditing._measurement import Measurement
+from replearn.auditing._statistics import Estimate
+
+if TYPE_CHECKING:
+    from replearn.auditing._audit import Measurement
 
 Floats = NDArray[np.float64]
 
@@ -28,6 +32,7 @@ MAX_CURVES = 20
 """Reports draw curves of this many retrained runs."""
 
 
+# -- estimated risks -------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class RiskInterval:
     """Range of 95 % of the risks after retraining, by bins of the risk before."""
@@ -355,3 +360,62 @@ def _risk_bins(risk: Floats, n_bins: int) -> list[NDArray[np.bool_]]:
     edges = np.unique(np.quantile(risk, np.linspace(0, 1, n_bins + 1)[1:-1]))
     indices = np.searchsorted(edges, risk, side="left")
     return [indices == index for index in np.unique(indices)]
+
+
+# -- churn, multiplicity and negative flips, from the same pairs -----------------------------------
+# All runs of a contender are models of about the same accuracy for the same task: a set of
+# competing models, as papers on predictive multiplicity call it.
+@dataclass(frozen=True)
+class Multiplicity:
+    """How much the models of one contender differ, in the words of the literature.
+
+    Parameters
+    ----------
+    contender : str
+        Its name.
+    n_models : int
+        Models that are compared: two for each pair.
+    churn : Estimate
+        Share of predictions that differ between two models (Milani Fard and others 2016).
+    self_consistency : Estimate
+        Probability that two models agree on a row, averaged over rows (Cooper and others 2024).
+    ambiguity : Estimate
+        Share of rows on which the models are not unanimous (Marx and others 2020). It grows with
+        their number; the limits are over rows, for these models.
+    discrepancy : Estimate
+        Largest share of rows on which the two models of a pair differ (Marx and others 2020); the
+        limits are over rows, and hold for all pairs at once.
+    negative_flips : Estimate
+        Share of rows that the first model of a pair predicts right and the second one wrong.
+    """
+
+    contender: str
+    n_models: int
+    churn: Estimate
+    self_consistency: Estimate
+    ambiguity: Estimate
+    discrepancy: Estimate
+    negative_flips: Estimate
+
+
+def multiplicity(result: Measurement, contender: ClassifierResult) -> Multiplicity:
+    """Compute all of them from the pairs of a contender."""
+    churn = result.flip_rate(contender.name)
+    runs = contender.predictions.reshape(-1, len(contender.truth))
+    split = (runs != runs[0]).any(axis=0).astype(np.float64)
+    by_pair = contender.key_flips
+    each = result.delta / len(by_pair)
+    limits = [result.mean(flips[np.newaxis], delta=each) for flips in by_pair]
+    return Multiplicity(
+        contender=contender.name,
+        n_models=len(runs),
+        churn=churn,
+        self_consistency=Estimate(1 - churn.value, 1 - churn.upper, 1 - churn.lower),
+        ambiguity=result.mean(split[np.newaxis]),
+        discrepancy=Estimate(
+            max(limit.value for limit in limits),
+            max(limit.lower for limit in limits),
+            max(limit.upper for limit in limits),
+        ),
+        negative_flips=result.mean(contender.right[:, 0] - contender.both_right),
+    )

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from replearn.auditing._result import AuditResult
+from replearn.auditing._audit import AuditResult
 from replearn.auditing.displays import Display
 from replearn.auditing.instability import DECISION_THRESHOLDS, Retrainings, net_benefit
 from replearn.records import check_choice

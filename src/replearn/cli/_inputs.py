@@ -30,11 +30,15 @@ from replearn.cli import (
 from replearn.randomness import SharedKey
 from replearn.tables import (
     ID,
+    SHARE_USED,
     TEXT,
     Table,
     TableFileError,
+    available_memory,
+    format_memory,
     is_date,
     is_number,
+    memory_needed,
     names_persons,
     read_table,
     to_pandas,
@@ -523,3 +527,78 @@ def _imported_model(name: str, known: Iterable[str]) -> Any:
     if not (hasattr(model, "fit") and hasattr(model, "predict")):
         raise ValueError(f"model {name!r} is {model!r:.80}, which has no fit and predict.")
     return model
+
+
+# -- large tables: read whole or in pieces ---------------------------------------------------------
+MIN_MEMORY = 1 << 30
+"""What work in pieces takes, however large the file is: measured (docs/scale.md), rounded up."""
+
+BLOCK_COPIES = 4
+"""How often the rows of a block are in memory while it is sorted and trained on."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table is read."""
+
+    needed: int  # bytes, if it is read whole
+    limit: int | None  # bytes that may be taken; None: unknown
+    requested: bool  # whether the user has set the limit
+
+    @property
+    def fits(self) -> bool:
+        """Whether the table is read whole."""
+        return self.limit is None or self.needed <= self.limit
+
+    @property
+    def why(self) -> str:
+        """Why it is not read whole."""
+        assert self.limit is not None
+        there = "--max-memory allows" if self.requested else "this command takes at most"
+        return (
+            f"the table would take about {format_memory(self.needed)} of memory, and {there} "
+            f"{format_memory(self.limit)}"
+        )
+
+    def require_whole(self, option: str) -> None:
+        """Raise, or say so, if an option needs the table in memory and it does not fit."""
+        if self.fits:
+            return
+        if self.requested:
+            raise ValueError(f"{option} requires the table in memory, but {self.why}.")
+        say(f"warning: {self.why}; {option} requires it in memory")
+
+    def require_pieces(self, rows_per_block: int | None, n_columns: int) -> None:
+        """Raise if work in pieces would take more than the user has allowed."""
+        if not self.requested or self.limit is None:
+            return
+        block_bytes = BLOCK_COPIES * 8 * (rows_per_block or 0) * (n_columns + 2)
+        needed = MIN_MEMORY + max(0, block_bytes - MIN_MEMORY // 4)
+        if needed > self.limit:
+            raise ValueError(
+                f"--max-memory {format_memory(self.limit)}: must be at least "
+                f"{format_memory(needed)} for this table"
+                + (
+                    f", with blocks of {rows_per_block:,} rows (more blocks are smaller: --plan)."
+                    if block_bytes > MIN_MEMORY // 4
+                    else "."
+                )
+            )
+
+
+def reading_of(path: str, max_memory: int | None, *, bytes_per_row: int = 0) -> Reading:
+    """Choose by the size of a file and the memory that there is how it is read."""
+    needed = memory_needed(Path(path), bytes_per_row=bytes_per_row)
+    if max_memory is not None or needed == 0:
+        return Reading(needed, max_memory, max_memory is not None)
+    available = available_memory()
+    return Reading(needed, None if available is None else int(SHARE_USED * available), False)
+
+
+def jobs_within(jobs: int | None, max_memory: int | None) -> int | None:
+    """Return how many workers may run at once under a limit of memory that the user has set."""
+    if max_memory is None or jobs in (None, 1):
+        return jobs
+    from joblib import effective_n_jobs
+
+    return max(1, min(effective_n_jobs(jobs), max_memory // MIN_MEMORY))

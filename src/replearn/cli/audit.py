@@ -35,11 +35,13 @@ from replearn.cli._inputs import (
     ThresholdOptions,
     about_threshold,
     base_model,
+    jobs_within,
     read_key,
     read_sample,
     read_threshold,
+    reading_of,
 )
-from replearn.cli._large import draw_sample, jobs_within, reading_of
+from replearn.cli._large import draw_sample
 from replearn.randomness import SharedKey
 from replearn.records import check_fraction, check_positive, if_given
 from replearn.tables import Table, is_large_file

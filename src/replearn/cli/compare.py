@@ -85,10 +85,12 @@ class CompareOptions(TableOptions):
     group_by: str | None = option(GROUP_BY_HELP, "COLUMN")
     target: str | None = option("the true labels, for tables (model files know theirs)", "COLUMN")
     score_threshold: float | None = number(
-        "decision threshold on scores (default: that of the old model, or 0.5)", float
+        "decision threshold on scores, for approvals (default: predictions decide)", float
     )
     approved: str = option(
-        "which side of the threshold is approved (default: above)", default="above", choices=SIDES
+        "which rows are approved: above (the positive label, the default) or below (the others)",
+        default="above",
+        choices=SIDES,
     )
     top_k: int | None = number("compare this many rows with the highest scores")
     tolerance: float | None = number(

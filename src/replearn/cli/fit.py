@@ -17,23 +17,23 @@ from replearn.cli._incumbent import (
 )
 from replearn.cli._inputs import (
     MemoryOptions,
+    Reading,
     SampleOptions,
     ThresholdOptions,
     about_threshold,
     base_model,
     check_dependence,
+    jobs_within,
     read_key,
     read_sample,
     read_threshold,
+    reading_of,
     takes_columns_itself,
 )
 from replearn.cli._large import (
     LargeSample,
-    Reading,
     holds_pieces,
-    jobs_within,
     read_in_pieces,
-    reading_of,
     work_folder,
 )
 from replearn.cli._predictions import TrustOptions

@@ -23,8 +23,8 @@ from replearn.cli import (
     put_json,
     say,
 )
-from replearn.cli._inputs import MemoryOptions, wanted_columns
-from replearn.cli._large import chunks_of, jobs_within, reading_of
+from replearn.cli._inputs import MemoryOptions, jobs_within, reading_of, wanted_columns
+from replearn.cli._large import chunks_of
 from replearn.cli._predictions import (
     ModelOptions,
     load_model,

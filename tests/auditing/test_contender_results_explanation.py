@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from replearn import DecisionThresholdClassifier, PointwiseReplicableClassifier
 from replearn.auditing import audit
-from replearn.auditing._explanation import ExplanationRuns, coefficients_of, over_pairs
+from replearn.auditing._contender_results import ExplanationRuns, coefficients_of, over_pairs
 from replearn.tables import TableEncoder
 
 RNG = np.random.default_rng(1)

@@ -3,7 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from replearn.auditing._design import draw_pair, draw_rows, make_design
+from replearn.auditing._table import draw_pair, draw_rows, make_design
 from replearn.randomness import SharedKey
 
 KEY = SharedKey("design")

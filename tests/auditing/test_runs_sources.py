@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from replearn import SharedKey
 from replearn.auditing import audit
 from replearn.auditing._checks import MIN_RATE
-from replearn.auditing._sources import SOURCES, n_repeats
+from replearn.auditing._runs import SOURCES, n_repeats
 from replearn.auditing._statistics import mean_limits
 
 RNG = np.random.default_rng(0)

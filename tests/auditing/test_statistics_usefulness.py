@@ -15,9 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from replearn import DecisionThresholdClassifier, PointwiseReplicableClassifier
 from replearn.auditing import audit, compare
-from replearn.auditing._statistics import mean_limits
-from replearn.auditing._usefulness import Predictions, usefulness
-from replearn.auditing._words import verdict_sentences
+from replearn.auditing._judgement import verdict_sentences
+from replearn.auditing._statistics import Predictions, mean_limits, usefulness
 
 OPTIONS = {"n_pairs": 3, "test_size": 300, "shared_key": "useful", "sources": False}
 
