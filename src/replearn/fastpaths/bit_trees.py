@@ -204,7 +204,7 @@ class _Space:
 
     def __init__(self, shape: tuple[int, int, int], set_type: Any) -> None:
         n_features, n_rows, n_trees = shape
-        n_gathered = min(n_features, max(1, MAX_SETS // max(1, n_rows * n_trees)))
+        n_gathered = max(1, min(n_features, MAX_SETS // max(1, n_rows * n_trees)))
         self._allowed = np.empty((n_gathered, n_rows, n_trees), dtype=set_type)
         self._possible = np.empty((n_rows, n_trees), dtype=set_type)
         self._numbers = np.empty((n_trees, n_rows))
