@@ -1,15 +1,8 @@
 from .encoder import (
-    ID,
-    TEXT,
     WORD_BUCKETS,
     TableEncoder,
     clip_for_trees,
     count_words,
-    is_date,
-    is_number,
-    names_ids,
-    names_persons,
-    names_sites,
     numbers_of,
     parts_of_dates,
     texts_of,
@@ -27,6 +20,7 @@ from .files import (
     read_table,
     table_of,
 )
+from .kinds import ID, TEXT, is_date, is_number, names_ids, names_persons, names_sites
 from .memory import SHARE_USED, available_memory, format_memory, parse_memory
 from .probe import ROWS, make_probe
 from .rows import (

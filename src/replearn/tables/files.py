@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from replearn.records import aligned
-from replearn.tables.encoder import (
+from replearn.tables.kinds import (
     ID,
     KINDS,
     MISSING,

@@ -20,7 +20,6 @@ import numpy as np
 
 from replearn.randomness import SharedKey
 from replearn.records import write_atomically
-from replearn.tables.encoder import MISSING
 from replearn.tables.files import (
     TEXT_SUFFIXES,
     TableFileError,
@@ -28,6 +27,7 @@ from replearn.tables.files import (
     read_lines,
     suffix_of_file,
 )
+from replearn.tables.kinds import MISSING
 
 ROWS = 64
 _KEY = SharedKey("replearn probe rows")

@@ -3,7 +3,8 @@
 import polars as pl
 import pytest
 
-from replearn.tables.encoder import (
+from replearn.tables.files import read_table
+from replearn.tables.kinds import (
     cells_as,
     guess_kind,
     how_written,
@@ -11,7 +12,6 @@ from replearn.tables.encoder import (
     read_numbers,
     typed_cells_as,
 )
-from replearn.tables.files import read_table
 
 CELLS = {
     ("12,345", None): 12345.0,
