@@ -23,14 +23,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
-from replearn.execution import BlockModel, Predictor, groups_of_models
-from replearn.fastpaths.basis import Basis, Of, Sum, Term
+from replearn.execution import BlockModel, Predictor, groups_of_models, transformers_of
+from replearn.fastpaths.basis import Basis, CannotFold, Of, Sum, Term, as_sum, columns_of, through
 from replearn.fastpaths.boosting import BoostingPredictor, PackedBoostingVotes, pack_boostings
-from replearn.fastpaths.last_step import transformers_of
 from replearn.fastpaths.linear import Form, LinearPredictor
 from replearn.fastpaths.packed_trees import FEW_ROWS
 from replearn.fastpaths.rowwise import ROWWISE_CLASSIFIERS, is_rowwise_transformer
-from replearn.fastpaths.rules import CannotFold, as_sum, columns_of, through
 from replearn.fastpaths.trees import PackedTreeVotes, TreesPredictor, pack_trees
 from replearn.tables import copy_rows, is_sparse, n_rows, row_chunks, slice_rows
 
