@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.exceptions import UnsupportedValueError
-from replearn.randomness.columns import ArraySource, ColumnEncoder, Rows
+from replearn.randomness.encoding import ArraySource, ColumnEncoder, Rows
 from replearn.randomness.kinds import BadCellError, BadRowError, Cell, Kinds, Words
 from replearn.randomness.sources import (
     ColumnSource,

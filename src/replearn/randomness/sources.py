@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from replearn.randomness.columns import (
+from replearn.randomness.encoding import (
     Coded,
     Encoded,
     Nullable,
