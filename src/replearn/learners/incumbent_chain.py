@@ -52,7 +52,8 @@ class Replay(NamedTuple):
 def evidence_of(score: Floats, threshold: float) -> Floats:
     """Return one column per class; half the difference of two columns is the margin between them.
 
-    Two classes: ``classes[1]`` if the score exceeds the threshold, as everywhere in this library.
+    Two classes: ``classes[1]`` if the score exceeds the threshold. A decision threshold from which
+    on ``classes[1]`` is predicted is given as the number just below it.
 
     >>> evidence_of(np.array([0.7, 0.5]), 0.5).argmax(axis=1).tolist()
     [1, 0]

@@ -142,6 +142,7 @@ class IncumbentRegressor(RegressorMixin, KeepsChain):
         """
         with all_or_nothing(self):
             refuse_classifier(self._base())
+            refuse_classifier(self.incumbent, "incumbent")
             values = check_numbers(X, y)
             X = check_features(self, X, reset=True)
             previous = chain_of(self.incumbent)

@@ -347,17 +347,21 @@ def check_base(base: Any, vote: str) -> None:
         )
 
 
-def refuse_classifier(base: Any) -> None:
+def refuse_classifier(base: Any, name: str = "estimator") -> None:
     """Refuse a classifier where numbers are predicted."""
-    if is_classifier(base):
-        raise ValueError(f"estimator={base!r} is a classifier: give a regressor.")
+    if hasattr(base, "__sklearn_tags__") and is_classifier(base):
+        raise ValueError(f"{name}={base!r} is a classifier: give a regressor.")
 
 
 def _of_one_type(values: NDArray[Any], name: str, remedy: str) -> NDArray[Any]:
     """Refuse missing values and a mixture of types, which have no order; unpack numbers."""
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        row = int(np.flatnonzero(np.isnan(values))[0])
-        raise ValueError(f"{name} contains NaN in row {row}: {remedy}.")
+    is_time = values.dtype.kind in "mM"
+    if is_time or values.dtype.kind == "f":
+        missing = np.isnat(values) if is_time else np.isnan(values)
+        if missing.any():
+            word = "NaT" if is_time else "NaN"
+            row = int(np.flatnonzero(missing)[0])
+            raise ValueError(f"{name} contains {word} in row {row}: {remedy}.")
     if values.dtype != object:
         return values
     cells = values.tolist()
@@ -374,7 +378,9 @@ def _of_one_type(values: NDArray[Any], name: str, remedy: str) -> NDArray[Any]:
 
 
 def _has_no_label(cell: Any) -> bool:
-    no_time = isinstance(cell, np.datetime64) and bool(cell != cell)
+    """Tell whether a cell is missing: None, a NaN of any kind, a time that is none (NaT)."""
+    is_time = isinstance(cell, np.datetime64 | np.timedelta64)
+    no_time = type(cell).__name__ == "NaTType" or (is_time and bool(np.isnat(cell)))
     return cell is None or no_time or is_nan(cell)
 
 
