@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import (
     IncumbentClassifier,
+    IncumbentRegressor,
     PointwiseReplicableClassifier,
     ScoreReplicableClassifier,
     load,
@@ -443,3 +444,22 @@ def test_ties_are_those_of_scikit_learn():
         IncumbentClassifier(tree, incumbent=fixed, memory=0.5, band=0.0),
     ):
         assert clone(model).fit(X, y).predict([[0.0]]) == [1]
+
+
+@pytest.mark.parametrize("kind", [IncumbentClassifier, IncumbentRegressor])
+def test_an_estimator_is_not_its_own_incumbent(kind):
+    X = np.arange(40.0).reshape(-1, 1)
+    model = kind().fit(X, np.arange(40) % 2)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="incumbent is this estimator itself"):
+        model.set_params(incumbent=model).fit(X, np.arange(40) % 2)
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize("kind", [IncumbentClassifier, IncumbentRegressor])
+def test_ids_that_no_model_needs_are_checked_as_well(kind):
+    X = np.arange(40.0).reshape(-1, 1)
+    model = kind().fit(X, np.arange(40) % 2)
+    np.testing.assert_array_equal(model.predict(X, ids=np.arange(40)), model.predict(X))
+    with pytest.raises(ValueError, match="ids has 3 entries, but X has 40 rows"):
+        model.predict(X, ids=[1, 2, 3])

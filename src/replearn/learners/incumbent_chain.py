@@ -393,6 +393,14 @@ class KeepsChain(FittedState, MetaEstimatorMixin, BaseEstimator):
             raise AttributeError(f"no estimator of this {type(self).__name__} has a shared_key")
         return keyed[0].shared_key
 
+    def _refuse_itself(self) -> None:
+        """Refuse an estimator that is its own incumbent: fit would forget what it remembers."""
+        if self.incumbent is self:
+            raise ValueError(
+                "incumbent is this estimator itself, which fit trains anew: fit another one, "
+                f"{type(self).__name__}(incumbent=model)."
+            )
+
     def _record(self, entry: dict[str, Any]) -> None:
         """Add this retraining to the history of the incumbent."""
         before = getattr(self.incumbent, "history_", [])

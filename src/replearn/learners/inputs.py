@@ -306,6 +306,11 @@ def keyed_points(X: Any, ids: Any, decimals: int | None, precision: Precision) -
             _warn_if_rounded(X, precision.unrounded)
             _warn_if_computed(X)
         return as_points(X, decimals=decimals)
+    return check_ids(X, ids)
+
+
+def check_ids(X: Any, ids: Any) -> Points:
+    """Return the points of ids, of which each row must have one."""
     rows = n_rows(X)
     if isinstance(ids, str | bytes) or not hasattr(ids, "__len__"):
         raise ValueError(
@@ -334,16 +339,18 @@ def _cells_of_ids(ids: Any) -> list[Any]:
     return list(cells) if cells.ndim == 1 else []
 
 
-def check_base(base: Any, vote: str) -> None:
-    """Refuse what cannot vote before anything is trained."""
+def check_base(base: Any, vote: str | None) -> None:
+    """Refuse what cannot vote before anything is trained; without a vote, scores are averaged."""
     kind = get_tags(base).estimator_type if hasattr(base, "__sklearn_tags__") else None
     if kind not in (None, "classifier"):
         raise ValueError(f"estimator={base!r} is a {kind}: give a classifier.")
     # Some classifiers show their methods only when fitted (stacking); then both are missing.
-    if vote == "soft" and hasattr(base, "predict") and not hasattr(base, "predict_proba"):
+    if vote != "hard" and hasattr(base, "predict") and not hasattr(base, "predict_proba"):
+        need = "mean scores need" if vote is None else 'vote="soft" needs'
+        remedy = "" if vote is None else 'use vote="hard", or '
         raise ValueError(
-            f'vote="soft" needs predict_proba, which estimator={base!r} does not have: use '
-            'vote="hard", or wrap it in CalibratedClassifierCV.'
+            f"{need} predict_proba, which estimator={base!r} does not have: {remedy}wrap it in "
+            "CalibratedClassifierCV."
         )
 
 
