@@ -225,3 +225,18 @@ def test_a_scaler_in_front_voids_the_promise():
     with pytest.warns(NotCertifiedWarning):
         model.fit(StandardScaler().fit_transform(X), y)
     assert model.certificate_.identity.failed_conditions
+
+
+@pytest.mark.parametrize("y_range", ["ab", (1, None), (0, 1, 2), [[0, 1]], (0, np.inf)], ids=str)
+def test_a_range_that_is_none(y_range):
+    X, y = _draw(300, 0)
+    with pytest.raises(ValueError, match=r"y_range=.* must be two finite numbers"):
+        PointwiseReplicableRegressor(y_range=y_range).fit(X, y)
+
+
+def test_dates_are_no_numbers():
+    X, _ = _draw(300, 0)
+    dates = pd.date_range("2026-01-01", periods=300)
+    for times in (dates, dates - dates[0]):
+        with pytest.raises(ValueError, match=r"y must be numbers, got (datetime|timedelta)64"):
+            PointwiseReplicableRegressor().fit(X, times)

@@ -64,6 +64,7 @@ from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
     check_features,
+    check_ids,
     check_labels,
     checked_fit,
     with_base_tags,
@@ -282,6 +283,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         self : object
             The fitted estimator.
         """
+        self._refuse_itself()
         with all_or_nothing(self):
             codes, classes = check_labels(X, y, None)
             X = check_features(self, X, reset=True)
@@ -590,6 +592,8 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         """Return the chain at these points, and what one unit of the last band is there."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
+        if ids is not None:
+            check_ids(X, ids)
         scores = chain_scores(self.chain_, copy_rows(X), ids, self.classes_, self.band_unit)
         return replay_scores(self.chain_, scores), scores.scores[-1].scale
 

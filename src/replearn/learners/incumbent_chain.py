@@ -52,7 +52,8 @@ class Replay(NamedTuple):
 def evidence_of(score: Floats, threshold: float) -> Floats:
     """Return one column per class; half the difference of two columns is the margin between them.
 
-    Two classes: ``classes[1]`` if the score exceeds the threshold, as everywhere in this library.
+    Two classes: ``classes[1]`` if the score exceeds the threshold. A decision threshold from which
+    on ``classes[1]`` is predicted is given as the number just below it.
 
     >>> evidence_of(np.array([0.7, 0.5]), 0.5).argmax(axis=1).tolist()
     [1, 0]
@@ -391,6 +392,14 @@ class KeepsChain(FittedState, MetaEstimatorMixin, BaseEstimator):
         if not keyed:
             raise AttributeError(f"no estimator of this {type(self).__name__} has a shared_key")
         return keyed[0].shared_key
+
+    def _refuse_itself(self) -> None:
+        """Refuse an estimator that is its own incumbent: fit would forget what it remembers."""
+        if self.incumbent is self:
+            raise ValueError(
+                "incumbent is this estimator itself, which fit trains anew: fit another one, "
+                f"{type(self).__name__}(incumbent=model)."
+            )
 
     def _record(self, entry: dict[str, Any]) -> None:
         """Add this retraining to the history of the incumbent."""

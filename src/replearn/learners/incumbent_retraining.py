@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -303,6 +303,8 @@ def check_incumbent(incumbent: Any, X: Any, classes: NDArray[Any], names: Any) -
     """Raise if the incumbent is not fitted, or has other columns or labels than the new sample."""
     if hasattr(incumbent, "__sklearn_tags__"):  # others only need to predict
         check_is_fitted(incumbent)
+        if is_regressor(incumbent):
+            raise ValueError(f"incumbent={incumbent!r} is a regressor: give a classifier.")
     check_columns(incumbent, X, names)
     labels = getattr(incumbent, "classes_", None)
     is_complete = labels is not None

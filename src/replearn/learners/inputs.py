@@ -306,6 +306,11 @@ def keyed_points(X: Any, ids: Any, decimals: int | None, precision: Precision) -
             _warn_if_rounded(X, precision.unrounded)
             _warn_if_computed(X)
         return as_points(X, decimals=decimals)
+    return check_ids(X, ids)
+
+
+def check_ids(X: Any, ids: Any) -> Points:
+    """Return the points of ids, of which each row must have one."""
     rows = n_rows(X)
     if isinstance(ids, str | bytes) or not hasattr(ids, "__len__"):
         raise ValueError(
@@ -334,30 +339,36 @@ def _cells_of_ids(ids: Any) -> list[Any]:
     return list(cells) if cells.ndim == 1 else []
 
 
-def check_base(base: Any, vote: str) -> None:
-    """Refuse what cannot vote before anything is trained."""
+def check_base(base: Any, vote: str | None) -> None:
+    """Refuse what cannot vote before anything is trained; without a vote, scores are averaged."""
     kind = get_tags(base).estimator_type if hasattr(base, "__sklearn_tags__") else None
     if kind not in (None, "classifier"):
         raise ValueError(f"estimator={base!r} is a {kind}: give a classifier.")
     # Some classifiers show their methods only when fitted (stacking); then both are missing.
-    if vote == "soft" and hasattr(base, "predict") and not hasattr(base, "predict_proba"):
+    if vote != "hard" and hasattr(base, "predict") and not hasattr(base, "predict_proba"):
+        need = "mean scores need" if vote is None else 'vote="soft" needs'
+        remedy = "" if vote is None else 'use vote="hard", or '
         raise ValueError(
-            f'vote="soft" needs predict_proba, which estimator={base!r} does not have: use '
-            'vote="hard", or wrap it in CalibratedClassifierCV.'
+            f"{need} predict_proba, which estimator={base!r} does not have: {remedy}wrap it in "
+            "CalibratedClassifierCV."
         )
 
 
-def refuse_classifier(base: Any) -> None:
+def refuse_classifier(base: Any, name: str = "estimator") -> None:
     """Refuse a classifier where numbers are predicted."""
-    if is_classifier(base):
-        raise ValueError(f"estimator={base!r} is a classifier: give a regressor.")
+    if hasattr(base, "__sklearn_tags__") and is_classifier(base):
+        raise ValueError(f"{name}={base!r} is a classifier: give a regressor.")
 
 
 def _of_one_type(values: NDArray[Any], name: str, remedy: str) -> NDArray[Any]:
     """Refuse missing values and a mixture of types, which have no order; unpack numbers."""
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        row = int(np.flatnonzero(np.isnan(values))[0])
-        raise ValueError(f"{name} contains NaN in row {row}: {remedy}.")
+    is_time = values.dtype.kind in "mM"
+    if is_time or values.dtype.kind == "f":
+        missing = np.isnat(values) if is_time else np.isnan(values)
+        if missing.any():
+            word = "NaT" if is_time else "NaN"
+            row = int(np.flatnonzero(missing)[0])
+            raise ValueError(f"{name} contains {word} in row {row}: {remedy}.")
     if values.dtype != object:
         return values
     cells = values.tolist()
@@ -374,7 +385,9 @@ def _of_one_type(values: NDArray[Any], name: str, remedy: str) -> NDArray[Any]:
 
 
 def _has_no_label(cell: Any) -> bool:
-    no_time = isinstance(cell, np.datetime64) and bool(cell != cell)
+    """Tell whether a cell is missing: None, a NaN of any kind, a time that is none (NaT)."""
+    is_time = isinstance(cell, np.datetime64 | np.timedelta64)
+    no_time = type(cell).__name__ == "NaTType" or (is_time and bool(np.isnat(cell)))
     return cell is None or no_time or is_nan(cell)
 
 

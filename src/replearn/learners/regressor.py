@@ -296,7 +296,10 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
     def _ends(self) -> tuple[float, float] | None:
         if self.y_range is None:
             return None
-        ends = [float(end) for end in self.y_range]
+        try:
+            ends = [float(end) for end in self.y_range]
+        except (TypeError, ValueError):
+            ends = []
         if len(ends) != 2 or not ends[0] < ends[1] or not np.isfinite(ends).all():
             raise ValueError(
                 f"y_range={self.y_range!r} must be two finite numbers, the lower first."
@@ -369,6 +372,8 @@ def check_numbers(X: Any, y: Any) -> NDArray[np.float64]:
         raise ValueError("y is missing: requires y to be passed, but the target y is None.")
     values = column_or_1d(np.asarray(y), warn=True)
     check_consistent_length(X, values)
+    if values.dtype.kind in "mM":
+        raise ValueError(f"y must be numbers, got {values.dtype}: give a number of days, or years.")
     try:
         numbers: NDArray[np.float64] = values.astype(np.float64)
     except (TypeError, ValueError) as error:

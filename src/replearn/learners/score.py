@@ -270,7 +270,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             key = self._key_for_fit()
             given, classes = check_sample(X, y, groups, self.classes)
             base, threshold = self._split_threshold(classes)
-            check_base(base, "soft")
+            check_base(base, vote=None)
             trained = block_estimator(base, threshold)
             fingerprint = bind_estimator(trained)
             given = given._replace(params=self._params_of_rows(fit_params, len(given.codes)))

@@ -213,7 +213,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             How to run, for estimators whose ``fit`` takes it: a store of finished blocks, a time
             limit. It does not change the result.
         **params
-            Passed to the estimator's ``fit``.
+            Passed to the estimator's ``fit``, such as ``sample_weight``. Groups are not supported.
 
         Returns
         -------
@@ -222,6 +222,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         """
         with all_or_nothing(self):
             in_force = self._in_force()
+            params = _without_groups(params)
             X = check_features(self, X, reset=True)
             key = self._key_for_fit()
             fingerprint = bind_estimator(self.estimator)
@@ -415,3 +416,13 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         tags.estimator_type = base.estimator_type
         tags.classifier_tags = base.classifier_tags
         return with_base_tags(tags, self.estimator)
+
+
+def _without_groups(params: dict[str, Any]) -> dict[str, Any]:
+    """Refuse groups, which ``GridSearchCV`` takes: keyed folds do not keep them together."""
+    if params.get("groups") is not None:
+        raise TypeError(
+            "fit: groups are not supported. Folds are cut by key and would separate rows of one "
+            "group: give one row per group, or use GridSearchCV with GroupKFold."
+        )
+    return {name: value for name, value in params.items() if name != "groups"}
