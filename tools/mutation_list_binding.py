@@ -238,7 +238,7 @@ BINDING = [
     ),
     _m(
         "binding: E2 classes are not looked at one by one",
-        "replearn.binding.sample._copied_rows",
+        "replearn.binding.sample.copied_rows",
         change('_say_multiplicities("rows of one class", ...)', "None"),
         f"{COPIES}::test_copies_are_found[frame-one class twice]",
     ),
@@ -257,7 +257,7 @@ BINDING = [
     _m(
         "binding: E2 jitter hides copies",
         "replearn.binding.sample.copy_conditions",
-        change("_jittered_rows(A)", "None"),
+        change("jittered_rows(A, B)", "None"),
         f"{COPIES}::test_jittered_copies_are_found",
     ),
     _m(
@@ -282,14 +282,39 @@ BINDING = [
     _m(
         "binding: E2 copies in large files are torn apart",
         "replearn.outofcore.look.Look._keep_part",
-        change("_content_hashes(F) < L", "np.arange(len(rows)) % 8 == 0"),
+        change("self._part_hashes(A, B)", "np.arange(len(rows), dtype=np.uint64) << 61"),
         "tests/outofcore/test_look.py::test_copies_are_found_in_a_part_of_the_rows",
     ),
     _m(
         "binding: E2 rows of a person are torn apart in large files",
-        "replearn.outofcore.look._content_hashes",
-        change("P[:1]", "rows.column_names"),
+        "replearn.outofcore.look.Look._count_values",
+        change("_value_hashes(C)", "_content_hashes(features)"),
         "tests/outofcore/test_look.py::test_persons_are_found_in_a_part_of_the_rows",
+    ),
+    _m(
+        "binding: E2 small changes hide copies in large files",
+        "replearn.outofcore.look.Look.failed_conditions",
+        change("A or B or self._near_rows()", "A or B"),
+        "tests/outofcore/test_look.py::"
+        "test_copies_with_small_changes_are_found_in_a_part_of_the_rows",
+    ),
+    _m(
+        "binding: E2 copies of varied numbers are not looked for",
+        "replearn.binding.sample.jittered_rows",
+        change("_say_near_rows(A, B, C, D)", "None"),
+        f"{COPIES}::test_jittered_copies_are_found_whatever_their_numbers",
+    ),
+    _m(
+        "binding: E2 near rows with two labels are copies",
+        "replearn.binding.sample._say_near_rows",
+        condition("A < B * N", "False"),
+        f"{COPIES}::test_jittered_copies_are_found_whatever_their_numbers",
+    ),
+    _m(
+        "binding: an error in a check certifies",
+        "replearn.binding.choices.choice_conditions",
+        change("sample_conditions(A) + B", "sample_conditions(A)"),
+        "tests/binding/test_choices.py::test_an_error_in_a_check_certifies_nothing[search-TypeError]",
     ),
     _m(
         "binding: E2 groups are called copies",

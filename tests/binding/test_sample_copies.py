@@ -154,6 +154,44 @@ def test_jittered_copies_are_found(noise):
     assert words in found(pd.DataFrame(table, columns=list("abcd")), np.repeat(Y[:500], 6))
 
 
+def varied_copies(rng, noise, n_columns, shared=False):
+    """Return copies with noise, one to nine of each of 600 rows, and their labels."""
+    rows = np.repeat(np.arange(600), rng.integers(1, 10, 600))
+    table = rng.normal(size=(600, n_columns))[rows] + noise * rng.normal(
+        size=(len(rows), n_columns)
+    )
+    labels = (rng.random(600) < 0.3).astype(int)
+    return table, labels[rows] if shared else (rng.random(len(rows)) < 0.3).astype(int)
+
+
+@pytest.mark.parametrize("noise", [1e-9, 1e-4, 1e-3])
+@pytest.mark.parametrize("n_columns", [2, 3, 6, 20])
+def test_jittered_copies_are_found_whatever_their_numbers(noise, n_columns):
+    rng = np.random.default_rng(n_columns)
+    table, labels = varied_copies(rng, noise, n_columns, shared=True)
+    assert "nearly equal in several columns" in found(table, labels)
+    # Places with readings that differ a little, each with labels of both kinds: no copies.
+    assert found(*varied_copies(rng, noise, n_columns)) == ""
+
+
+def test_rows_that_lie_close_together_are_no_copies():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(300, 4000))
+        labels = np.zeros(n, dtype=int)
+        for table in (
+            rng.normal(size=(n, 2)),
+            np.exp(4 * rng.normal(size=(n, 3))),  # many of them near zero
+            np.cumsum(rng.normal(size=(n, 3)), axis=0),  # along a curve
+            np.column_stack([rng.integers(0, 9, (n, 2)), rng.normal(size=(n, 1))]).astype(float),
+            np.round(rng.normal(size=(n, 3)), 1) + 1e-15,
+            rng.normal(size=(n, 1)) * np.ones(3) + 1e-6 * rng.normal(size=(n, 3)),
+            rng.normal(size=(n, 1)) ** np.arange(1, 7),
+            np.exp(rng.normal(size=(n, 1))) * (1, 2, 3) + rng.normal(size=(n, 3)) / 99,
+        ):
+            assert found(table, labels) == ""
+
+
 OTHER_TABLES = {
     "csr": sparse.csr_matrix,
     "coo": sparse.coo_array,

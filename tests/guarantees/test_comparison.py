@@ -78,10 +78,16 @@ def test_no_item_may_be_missing_or_changed(name):
             Certificate.from_json(json.dumps(items))
 
 
-def test_a_failed_condition_is_a_remark():
-    comparison = certificate().comparable(certificate(failed_conditions=("it is late",)))
-    assert comparison.remarks == ("not certified there: it is late",)
-    assert "not certified there: it is late" in str(comparison)
+def test_without_a_promise_it_is_unknown_whether_runs_are_comparable():
+    late = certificate(failed_conditions=("it is late",))
+    comparison = certificate().comparable(late)
+    assert comparison.comparable == "unknown"
+    assert comparison.unknowns == ("not certified there: it is late",)
+    both = late.comparable(late)
+    assert both.comparable == "unknown"
+    assert both.reasons == ("not certified here: it is late", "not certified there: it is late")
+    other = certificate(failed_conditions=("it is late",), learner_digest="d2")
+    assert late.comparable(other).comparable == "no"
 
 
 def test_a_failed_condition_cannot_be_struck_out():

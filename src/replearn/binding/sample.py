@@ -17,7 +17,7 @@ that are named after persons.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, repeat
 from numbers import Real
@@ -457,10 +457,14 @@ _MIN_VALUES = 20
 _LOOKED_AT = 256
 _MIN_REPEATS = 5
 _FIRST_COLUMNS = 3
-_GRID_COLUMNS = 6
-_GRID_BITS = range(1, 27, 2)
+GRID_COLUMNS = 6
+GRID_BITS = range(1, 27, 2)
 _EXPONENTS = 2100  # of doubles: the grid of a column follows its spread
 _CLEARLY_DIFFERENT = 0.9
+_MIN_NEAR = 50
+_ROUNDING = 1e-12
+_MAX_PARTS = 0.35
+_ONE_LABEL = 0.99
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 Hashes = NDArray[np.uint64]
 
@@ -475,15 +479,25 @@ def copy_conditions(
     """
     if groups is not None or len(codes) < MIN_DRAWS:
         return ()
-    found = _copied_rows(X, codes) or repeated_column(X, label_index) or _jittered_rows(X)
+    return say_copies(
+        copied_rows(X, codes)
+        or repeated_column(X, label_index)
+        or jittered_rows(number_columns(X, GRID_COLUMNS), codes)
+    )
+
+
+Found = tuple[str, str] | None
+"""What was found, and what to do about it."""
+
+
+def say_copies(found: Found) -> tuple[str, ...]:
+    """Return what was found as a failed condition, and warn about it."""
     if found is None:
         return ()
     condition, remedy = found
     warn_user(f"{condition}. {remedy}", NotCertifiedWarning)
     return (condition,)
 
-
-_Found = tuple[str, str] | None
 
 _ONCE = (
     "Give each row once: let the base estimator resample or weight its block instead (a pipeline "
@@ -493,8 +507,9 @@ _ONCE = (
 
 
 # -- copies of rows ------------------------------------------------------------------------------
-def _copied_rows(X: Any, codes: NDArray[Any]) -> _Found:
-    if any(map(_is_distinct, _numbers(X, _FIRST_COLUMNS))):
+def copied_rows(X: Any, codes: NDArray[Any], n_parts: int = 1) -> Found:
+    """Find rows that occur as often as copies do; these are one of several possible parts."""
+    if any(map(_is_distinct, number_columns(X, _FIRST_COLUMNS))):
         return None
     hashes = _hash_rows(X, codes)
     _, first, counts = np.unique(hashes, return_index=True, return_counts=True)
@@ -505,7 +520,7 @@ def _copied_rows(X: Any, codes: NDArray[Any]) -> _Found:
     if len(classes) > len(codes) // _MIN_VALUES:  # numbers, not classes
         labels = np.zeros(len(first))
         classes = labels[:1]
-    limit = _log_share(1 + len(classes))
+    limit = _log_share(n_parts * (1 + len(classes)))
     words = _say_multiplicities("rows", counts, limit)
     if words is not None:
         return words, _ONCE
@@ -526,7 +541,7 @@ def _copies_of_unique_cells(
     first: NDArray[np.intp],
     counts: NDArray[np.intp],
     labels: NDArray[Any],
-) -> _Found:
+) -> Found:
     """Find rows that occur more than once although a column tells all different rows apart."""
     # theorem: repeated-rows (section "Unique cells")
     repeated = {
@@ -556,7 +571,7 @@ def _has_unique_cells(X: Any, first: NDArray[np.intp]) -> bool:
 
     Rows that differ in the label alone have the same cells: no copies, but repeated points.
     """
-    for cells in _numbers(X, 64):
+    for cells in number_columns(X, 64):
         some = cells[first[: 4 * _LOOKED_AT]]
         rounded = np.isnan(some) | (np.round(some, 6) == some)
         if rounded.mean() < 0.5 and len(np.unique(cells[first])) == len(first):
@@ -590,9 +605,9 @@ def mixed_bits(columns: Any, n: int) -> Hashes:
 
 
 # -- several rows of one person ------------------------------------------------------------------
-def repeated_column(X: Any, label_index: Any = None) -> _Found:
+def repeated_column(X: Any, label_index: Any = None) -> Found:
     """Find a column in which values occur as often as persons in a panel do; say what to do."""
-    limit = _log_share(max(getattr(X, "shape", (1,))))  # at least the number of columns
+    n_columns = max(getattr(X, "shape", (1,)))  # at least the number of columns
     index = index_of(X)
     levels = chain(
         _index_levels(index, "X"),
@@ -600,15 +615,31 @@ def repeated_column(X: Any, label_index: Any = None) -> _Found:
     )
     for name, values in chain(_discrete_columns(X), levels):
         counts = np.unique(values, return_counts=True)[1]
-        if len(counts) < _MIN_VALUES:
-            continue
-        words = _say_multiplicities(f"values of {_where(name)}", counts, limit)
-        found = repeated_persons(name, len(values), len(counts))
-        if words is not None:
-            found = words, _keep_together(name)
+        found = repeated_values(name, counts, len(values), len(counts), n_columns)
         if found is not None:
             return found
     return None
+
+
+def repeated_values(
+    name: Any, counts: NDArray[np.intp], n_rows: int, n_values: int, n_views: int
+) -> Found:
+    """Say that values of a column occur as often as persons in a panel do; None if they do not.
+
+    ``counts`` are those of all values, or of a part that a hash chooses; this many columns and
+    parts might have been looked at.
+
+    >>> repeated_values("machine", np.full(60, 3), 180, 60, 1)[0][:60]
+    "rows are not independent draws: 60 values of column 'machine"
+    """
+    if n_values < _MIN_VALUES:
+        return None
+    words = None
+    if len(counts) >= _MIN_VALUES:
+        words = _say_multiplicities(f"values of {_where(name)}", counts, _log_share(n_views))
+    return (
+        repeated_persons(name, n_rows, n_values) if words is None else (words, _keep_together(name))
+    )
 
 
 class _Level(NamedTuple):
@@ -645,7 +676,7 @@ def _where(name: Any) -> str:
     return words if name.owner == "X" else f"{words} of y"
 
 
-def repeated_persons(name: Any, n_rows: int, n_persons: int) -> _Found:
+def repeated_persons(name: Any, n_rows: int, n_persons: int) -> Found:
     """Say that this many rows of a column are several rows of one person; None if they are not.
 
     >>> repeated_persons("patient_id", 300, 100)[0]
@@ -677,21 +708,24 @@ def _discrete_columns(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
     elif hasattr(X, "iloc"):
         for name, column in zip(X.columns, columns_of(X), strict=True):
             if column.dtype.kind not in "biuf":
-                yield name, column.factorize()[0]
+                codes = column.factorize()[0]
+                yield name, codes[codes >= 0]
             elif column.dtype.kind != "b":
                 cells = column.to_numpy(dtype=np.float64, na_value=np.nan)
                 if _repeats(cells):
-                    yield name, cells
+                    yield name, _known(cells)
     else:
         for column in columns_of(X):
             if not column.dtype.is_float():
-                yield column.name, column.rank("dense").fill_null(0).to_numpy()
+                yield column.name, column.drop_nulls().rank("dense").to_numpy()
+            elif _repeats(cells := column.to_numpy()):
+                yield column.name, _known(cells)
 
 
 def _discrete_columns_of_array(X: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
     if X.ndim == 2 and X.dtype.kind in "fiu":
         for index in np.flatnonzero(_repeats(X)).tolist():
-            yield index, X[:, index]
+            yield index, _known(X[:, index])
     elif X.ndim == 2 and X.dtype == object:
         for index, column in enumerate(X.T):
             cells = column.tolist()
@@ -700,48 +734,141 @@ def _discrete_columns_of_array(X: NDArray[Any]) -> Iterator[tuple[int, NDArray[A
 
 
 def _codes_of_objects(cells: list[Any]) -> NDArray[np.intp]:
-    """Number the different cells; missing ones have one number."""
+    """Number the different cells; missing ones are left out."""
     codes: dict[Any, int] = {}
-    known = (cell if cell == cell else None for cell in cells)
+    known = (cell for cell in cells if cell is not None and cell == cell)
     return np.array([codes.setdefault(cell, len(codes)) for cell in known], dtype=np.intp)
 
 
-def _repeats(table: NDArray[Any]) -> Any:
-    """Whether cells of a column occur twice, and many different ones do, by a look at some rows.
+def _known(cells: NDArray[Any]) -> NDArray[Any]:
+    return cells[~np.isnan(cells)] if cells.dtype.kind == "f" else cells
 
-    Rows from the beginning and from all over the table: it may be sorted.
+
+def _repeats(table: NDArray[Any]) -> Any:
+    """Whether the cells of a column are values that may occur twice, by a look at some rows.
+
+    Some cells are equal and many are not, or all are whole numbers and nearly all of them
+    different: ids of persons whose rows stand anywhere in the table. Rows from the beginning and
+    from all over the table, which may be sorted.
     """
     found: Any = False
     for rows in (table[:_LOOKED_AT], table[:: 1 + len(table) // _LOOKED_AT]):
         cells = np.sort(rows.T.copy(), axis=-1)
         n_repeated = (cells[..., 1:] == cells[..., :-1]).sum(axis=-1)
-        found |= (n_repeated > _MIN_REPEATS) & (n_repeated < cells.shape[-1] - _MIN_REPEATS)
+        is_whole_number = (cells == np.floor(cells)).all(axis=-1) & (n_repeated <= _MIN_REPEATS)
+        some = (n_repeated > _MIN_REPEATS) & (n_repeated < cells.shape[-1] - _MIN_REPEATS)
+        found |= some | is_whole_number
     return found
 
 
 # -- rows that are equal but for jitter ----------------------------------------------------------
-def _jittered_rows(X: Any) -> _Found:
-    """Find rows that fall into the same cells of a grid as copies with small noise do."""
-    columns = list(_numbers(X, _GRID_COLUMNS))
-    if not columns:
+def jittered_rows(
+    columns: Iterable[NDArray[np.float64]],
+    codes: NDArray[Any],
+    exponents: Sequence[int | None] | None = None,
+    all_bits: Sequence[int] = GRID_BITS,
+    n_parts: int = 1,
+) -> Found:
+    """Find rows that fall into the same cells of a grid as copies with small noise do.
+
+    The grid is that of the columns, or of a table of which these rows are one of several parts:
+    those of some cells of the coarsest grid.
+    """
+    columns = list(columns)
+    exponents = grid_exponents(columns) if exponents is None else exponents
+    wide = [(c, e) for c, e in zip(columns, exponents, strict=True) if e is not None]
+    if not wide:
         return None
-    n_rows = len(columns[0])
-    step = 1 + n_rows // (4 * _LOOKED_AT)
-    spread = _spread(np.array([column[::step] for column in columns]))
-    columns = [column for column, wide in zip(columns, spread > 0, strict=True) if wide]
-    exponents = np.frexp(spread[spread > 0])[1]
-    limit = _log_share(len(_GRID_BITS)) - len(columns) * math.log(_EXPONENTS)
+    n_rows = len(codes)
+    limit = _log_share(n_parts * len(GRID_BITS)) - len(wide) * math.log(_EXPONENTS)
+    coarser: list[Hashes] = []
     before = 0
-    for bits in _GRID_BITS:
-        with np.errstate(over="ignore", invalid="ignore"):
-            counts = _multiplicities(mixed_bits(_on_grid(columns, bits - exponents), n_rows))
-        if len(counts) > _CLEARLY_DIFFERENT * n_rows or len(counts) == before:
+    for bits in all_bits:
+        cells = grid_cells(wide, bits)
+        counts = _multiplicities(cells.copy())
+        if len(counts) > _CLEARLY_DIFFERENT * n_rows:
             return None  # finer grids tell even more rows apart
-        before = len(counts)
         words = _say_multiplicities("rows, rounded to a grid,", counts, limit)
         if words is not None:
             return f"{words}: copies with small changes, or a design and not a sample", _ONCE
+        if len(coarser) >= 2:
+            words = _say_near_rows(coarser[-2], cells, [column for column, _ in wide], codes)
+            if words is not None:
+                return words, _ONCE
+        if len(counts) == before == len(_multiplicities(mixed_bits((c for c, _ in wide), n_rows))):
+            return None  # rows in one cell are equal
+        before = len(counts)
+        coarser.append(cells)
     return None
+
+
+def grid_exponents(columns: Sequence[NDArray[np.float64]]) -> list[int | None]:
+    """Return a power of two near the spread of each column; None where there is none."""
+    if not columns:
+        return []
+    step = 1 + len(columns[0]) // (4 * _LOOKED_AT)
+    spread = _spread(np.array([column[::step] for column in columns])).tolist()
+    return [math.frexp(width)[1] if width > 0 else None for width in spread]
+
+
+def grid_cells(columns: Sequence[tuple[NDArray[np.float64], int]], bits: int) -> Hashes:
+    """Return hashes of the cells of a grid in which rows lie; finer grids divide its cells."""
+    exponents = np.array([bits - exponent for _, exponent in columns])
+    with np.errstate(over="ignore", invalid="ignore"):
+        return mixed_bits(_on_grid([c for c, _ in columns], exponents), len(columns[0][0]))
+
+
+def _say_near_rows(
+    coarse: Hashes, fine: Hashes, columns: list[NDArray[np.float64]], codes: NDArray[Any]
+) -> str | None:
+    """Say that rows that share a cell of a grid share one of its much finer cells; None if not.
+
+    Such rows have one label and differ in two columns or more. Along a line, and all the more where
+    they fill more dimensions, r rows of a cell lie in 16 (1 - (15/16)^r) sixteenths of it (theorem:
+    repeated-rows, section "Nearly equal rows").
+    """
+    order = np.lexsort((fine, coarse))
+    wide = _starts(coarse[order])
+    is_first = np.zeros(len(order), dtype=np.intp)
+    narrow = _starts(fine[order])
+    is_first[narrow] = 1
+    differ = _n_differ(columns, order, wide) >= 2
+    sizes = np.diff(np.append(wide, len(order)))[differ]
+    expected = 16 * (1 - (15 / 16) ** sizes)
+    n_parts = np.add.reduceat(is_first, wide)[differ]
+    near = _n_differ(columns, order, narrow) >= 2
+    n_near = int(np.count_nonzero(near))
+    few = n_near < max(_MIN_NEAR, MIN_REPEATED * len(narrow))
+    if few or (n_parts - 1).sum() > _MAX_PARTS * (expected - 1).sum():
+        return None
+    labels = codes[order]
+    alike = np.minimum.reduceat(labels, narrow) == np.maximum.reduceat(labels, narrow)
+    if np.count_nonzero(alike & near) < _ONE_LABEL * n_near:
+        return None
+    return (
+        f"rows are not independent draws: of {len(narrow)} different rows, {n_near} have others "
+        "beside them that are nearly equal in several columns and have the same label: copies with "
+        "small changes"
+    )
+
+
+def _starts(ordered: NDArray[Any]) -> NDArray[np.intp]:
+    """Return where each run of equal values begins."""
+    return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+
+
+def _n_differ(
+    columns: list[NDArray[np.float64]], order: NDArray[np.intp], starts: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Count the columns in which the rows of a run differ by more than rounding."""
+    n_differ = np.zeros(len(starts), dtype=np.intp)
+    for column in columns:
+        cells = column[order]
+        low = np.minimum.reduceat(cells, starts)
+        high = np.maximum.reduceat(cells, starts)
+        with np.errstate(over="ignore", invalid="ignore"):
+            n_differ += high - low > _ROUNDING * np.maximum(np.abs(low), np.abs(high))
+    return n_differ
 
 
 def _on_grid(
@@ -782,7 +909,7 @@ def _medians(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((ordered[:, (n_cells - 1) // 2] + ordered[:, n_cells // 2]) / 2.0)
 
 
-def _numbers(X: Any, most: int) -> Iterator[NDArray[np.float64]]:
+def number_columns(X: Any, most: int) -> Iterator[NDArray[np.float64]]:
     """Yield the first columns of floats as arrays, with NaN where a cell is missing."""
     X = as_numbers(X, most)
     if type(X) is np.ndarray:

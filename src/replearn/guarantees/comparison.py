@@ -25,10 +25,10 @@ class Comparison:
     differences : tuple of str
         Items that differ, in words: the runs are not comparable.
     unknowns : tuple of str
-        What could not be compared, in words: without differences it is unknown whether the runs
-        are comparable.
+        What could not be compared, and what voids the promise of one run by itself, in words:
+        without differences it is unknown whether the runs are comparable.
     remarks : tuple of str
-        What differs without touching the promise, and what voids the promise of one run by itself.
+        What differs without touching the promise.
     unverified_conditions : tuple of str
         Conditions that a probe can verify (``replearn probe``) and no two certificates can: the
         runs are comparable if they hold.
@@ -101,7 +101,8 @@ def compare(
         remarks = remarks + vote_remarks
     for side, identity in (("here", mine), ("there", yours)):
         unknowns += tuple(f"not bound {side}: {text}" for text in identity.unbound)
-        remarks += tuple(f"not certified {side}: {text}" for text in identity.failed_conditions)
+        # Without a promise nothing is known about this pair, even if nothing differs.
+        unknowns += tuple(f"not certified {side}: {text}" for text in identity.failed_conditions)
     return Comparison(
         differences + points + estimators,
         unknowns=versions + unknowns,
