@@ -116,7 +116,8 @@ def exact_difference(n_gained: int, n_lost: int, n_rows: int, delta: float) -> E
     """
     n_changed = n_gained + n_lost
     few, many = map(float, binomial_limits(n_changed, n_rows, SHARE_OF_DELTA * delta))
-    low, high = (-1.0, 1.0)
+    low = -1.0
+    high = 1.0
     if n_changed:
         shares = binomial_limits(n_gained, n_changed, (1.0 - 2.0 * SHARE_OF_DELTA) * delta)
         low, high = (2.0 * float(share) - 1.0 for share in shares)
