@@ -2,6 +2,7 @@ from .approximate import ApproximatelyReplicableClassifier
 from .decision_threshold import (
     DecisionThresholdClassifier,
     fitted_threshold as fitted_threshold,
+    known_threshold as known_threshold,
     parse_threshold as parse_threshold,
     split_threshold as split_threshold,
     threshold_of_label as threshold_of_label,
