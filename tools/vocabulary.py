@@ -75,7 +75,7 @@ ALLOWED = {
     ("replearn/testing", "learner"): "estimators of the theory, bound by name in certificates",
     ("replearn/binding/sample.py", "member"): "a name that columns of ids have: data",
     ("replearn/cli/__init__.py", "learner"): "the option --learner of the command line",
-    ("replearn/cli/_large.py", "learner"): "the option --learner of the command line",
+    ("replearn/cli/_inputs.py", "learner"): "the option --learner of the command line",
     ("replearn/cli/fit.py", "learner"): "the option --learner of the command line",
     ("replearn/cli/_incumbent.py", "learner"): "the option --learner of the command line",
     ("replearn/randomness", "place"): "in place: without a copy, as in numpy's documentation",

@@ -7,12 +7,14 @@ import re
 
 import numpy as np
 import pytest
+from sklearn import metrics
 
 from replearn.auditing import AuditDesign, AuditResult, ClassifierResult
 from replearn.auditing._contenders import NEEDS, NOTHING, OLD_MODEL, SHARED_KEY
 from replearn.auditing._judgement import COSTLY, OUTCOMES, WORTH_IT, Score, headline, price, verdict
 from replearn.auditing._statistics import Estimate
 from replearn.auditing._table import DataFacts
+from replearn.learners import error_costs
 
 NAMES = {
     "baseline": NOTHING,
@@ -177,7 +179,8 @@ def test_one_row_in_a_hundred_is_a_lower_limit_in_the_headline():
     runs = np.zeros((4, 2, 100), int)
     runs[:, 1, :30] = 1
     text = headline(measured({"baseline": runs}, truth).judgement)
-    assert "for at least 1 row in 100 it is no better than a coin toss" in text
+    assert "for at least 1 row in 100 it is no better than a coin toss (estimate: 100 % of" in text
+    assert re.search(r"retrainings, limits \d+ to 100 %\)", text)
 
 
 def test_a_finding_about_other_contenders_names_them_on_the_first_screen():
@@ -206,7 +209,7 @@ def test_the_first_screen_has_at_most_25_lines():
     rare = str(with_risks()).splitlines()
     assert len(rare) <= 25
     table = next(line for line in lines if line.startswith("contender"))
-    assert len(re.split(r"\s{2,}", table)) == 5
+    assert len(re.split(r"\s{2,}", table)) == 6
     assert "±" not in result.to_text(details=True)
     assert result.to_text(details=True).startswith(str(result))
 
@@ -244,11 +247,59 @@ def test_risk_leads_where_a_class_is_rare():
     assert risk.change == pytest.approx(gaps.mean())
     assert risk.recall.value == pytest.approx((first.predictions[..., events] == 1).mean())
     for judged in result.judgement.contenders:
+        assert [score.name for score in judged.scores] == ["weighted accuracy", "AUC"]
+    for judged in dataclasses.replace(result, threshold="").judgement.contenders:
         assert [score.name for score in judged.scores] == ["AUC", "balanced accuracy"]
     for text in texts_of(result)[:4]:
         assert "At threshold 0.09 (prevalence): recall" in text
         assert "Retraining moves the estimated risk by" in text
         assert f"Too few events to judge: {events.sum()} of 900 test rows" in text
+
+
+def test_errors_are_weighed_as_the_threshold_weighs_them():
+    """The measure by which an incumbent decides what it loses, up to the unit."""
+    result = with_risks(threshold=0.09)
+    truth = result.contenders[0].truth
+    costs = error_costs(2, 0.09)
+    for contender, judged in zip(result.contenders, result.judgement.contenders, strict=True):
+        score = judged.scores[0]
+        runs = contender.predictions.reshape(-1, len(truth))
+        weights = {"sample_weight": costs[truth]}
+        expected = np.mean([metrics.accuracy_score(truth, run, **weights) for run in runs])
+        assert score.value.value == pytest.approx(expected)
+        lost = np.mean([costs[truth][run != truth].sum() for run in runs]) / costs[truth].sum()
+        assert score.value.value == pytest.approx(1 - lost)
+    for text in texts_of(result)[:4]:
+        assert "a missed 'yes' counts 10.1 times a false one" in text
+    assert result.judgement.no_model.label == "yes" or truth.mean() < 0.09
+
+
+@pytest.mark.parametrize(("threshold", "name"), [(0.5, "accuracy"), ("share", "balanced_accuracy")])
+def test_weighted_accuracy_is_accuracy_or_balanced_accuracy(threshold, name):
+    result = with_risks()
+    share = result.contenders[0].truth.mean() if threshold == "share" else threshold
+    changed = [dataclasses.replace(c, decision_threshold=share) for c in result.contenders]
+    weighed = dataclasses.replace(result, contenders=tuple(changed))
+    for judged in weighed.judgement.contenders:
+        found = getattr(judged.usefulness, name)
+        assert judged.scores[0].value.value == pytest.approx(found.value)
+
+
+def test_the_first_screen_shows_what_the_verdict_rests_on():
+    """A contender that never finds the rarer class hardly loses accuracy."""
+    rng = np.random.default_rng(0)
+    truth = (rng.random(600) < 0.3).astype(int)
+    unsure = rng.random((6, 2, 600)) < 0.2
+    stable = np.broadcast_to(truth & (rng.random(600) < 0.35), (6, 2, 600))
+    result = measured({"baseline": truth ^ unsure, "replicable": stable}, truth)
+    judged = result.judgement["replicable"]
+    accuracy, balanced = judged.scores
+    assert -balanced.difference.value == judged.price > -accuracy.difference.value
+    shown = f"{100 * judged.price:.1f} of balanced accuracy"
+    line = next(one for one in str(result).splitlines() if one.startswith("replicable"))
+    assert shown in line
+    for text in texts_of(result)[:4]:
+        assert shown in text
 
 
 def test_common_classes_are_judged_by_accuracy():
@@ -258,7 +309,7 @@ def test_common_classes_are_judged_by_accuracy():
     without = with_risks()
     plain = dataclasses.replace(without.contenders[1], probabilities=None)
     contenders = (without.contenders[0], plain)
-    mixed = dataclasses.replace(without, contenders=contenders).judgement
+    mixed = dataclasses.replace(without, contenders=contenders, threshold="").judgement
     assert [c.scores[0].name for c in mixed.contenders] == ["accuracy", "accuracy"]
 
 

@@ -1,6 +1,7 @@
 """Bad input: a message that says what to do, exit code 2, no traceback (``call`` checks that)."""
 
 import json
+import re
 import shutil
 import zipfile
 
@@ -97,7 +98,21 @@ USAGE = {
         "--key-file FILE is required, the key that all runs share; replearn key new --out key.txt "
         "makes one",
     ),
-    "no folder": (("key", "new", "--out", "/no/such/k"), "No such file or directory"),
+    "no folder": (("key", "new", "--out", "/no/such/k"), "/no/such/k: the folder does not exist"),
+    "a folder": (("key", "new", "--out", "."), "error: --out . is a folder; name a file."),
+    "a folder for a report": (
+        ("audit", "x.csv", "--target", "y", "--out", "."),
+        "error: --out . is a folder; name a file.",
+    ),
+    "required option misspelled": (
+        ("audit", "x.csv", "--taget", "y"),
+        "required: --target\nunrecognized: --taget\nDid you mean --target?",
+    ),
+    "another option misspelled": (
+        ("fit", "x.csv", "--target=y", "--key-fil=k"),
+        "required: --out\nunrecognized: --key-fil\nDid you mean --key-file",
+    ),
+    "one label": (("plan", "--n", "100", "--classes", "a"), "--classes a: at least two labels"),
     "no certificate": (("certify", "/no/such.json"), "No such file or directory"),
     "no model": (("predict", "/no/such.replearn", "x.csv"), "No such file or directory"),
     "gate": (("audit", "x.csv", "--target", "y", "--fail-above", "7"), "must lie in [0, 1]"),
@@ -111,6 +126,69 @@ def test_usage(call, arguments, message):
     assert code == 2
     assert message in err
     assert out == ""
+
+
+NAMES_OF_PYTHON = re.compile(r"\b[a-z]+_[a-z_]*\b|\b[a-z]+=|[A-Z][a-z]+[A-Z]\w+")
+
+
+def test_notes_name_options_not_parameters(call, shop, tmp_path):
+    """Labels of noise: a model that finds nothing, from blocks that are too small for it."""
+    rows = [f"{x * 37 % 101},{x * 53 % 97},{'yes' if x % 12 == 0 else 'no'}" for x in range(700)]
+    path = tmp_path / "noise.csv"
+    path.write_text("\n".join(["one,two,y", *rows]))
+    options = ("--target", "y", "--key-file", shop / "key.txt", "--out", tmp_path / "m")
+    code, _, err = call("fit", path, *options, "--max-fits", 20)
+    _, _, planned = call("plan", "--n", 833, "--rho", 0.1)
+    assert code == 0
+    notes = [line for line in err.splitlines() if "note: " in line] + planned.splitlines()
+    assert len(notes) > 2
+    assert any("or more rows." in note for note in notes)
+    written = re.sub(r"--threshold [\w=.]+", "", " ".join(notes))
+    assert NAMES_OF_PYTHON.findall(written) == []
+
+
+@pytest.mark.parametrize(("value", "shown"), [("1", "(1)"), ("2.0", "(2)"), ("yes", "('yes')")])
+def test_a_single_class_is_written_as_in_the_file(call, tmp_path, value, shown):
+    path = tmp_path / "one.csv"
+    path.write_text("x,y\n" + "".join(f"{x / 7:.3f},{value}\n" for x in range(40)))
+    code, _, err = call("audit", path, "--target", "y")
+    assert code == 2
+    assert f"has one class only {shown}; there is nothing to predict" in err
+
+
+def test_a_folder_is_refused_before_the_training(call, shop, tmp_path):
+    options = ("--target", "churn", "--key-file", shop / "key.txt", "--out", tmp_path)
+    code, _, err = call("fit", shop / "a.csv", *options)
+    assert code == 2
+    assert err.splitlines() == [f"replearn: error: --out {tmp_path} is a folder; name a file."]
+
+
+@pytest.mark.parametrize(("threshold", "label"), [("0.1", "yes"), ("9:1", "no")])
+def test_a_band_that_no_probability_can_leave_is_refused(call, shop, tmp_path, threshold, label):
+    common = ("fit", shop / "a.csv", "--target", "churn", "--learner", "plain", "--model", "tree")
+    old = tmp_path / "old.replearn"
+    assert call(*common, "--out", old)[0] == 0
+    new = ("--incumbent", old, "--threshold", threshold, "--out", tmp_path / "new.replearn")
+    code, _, err = call(*common, *new, "--band", "0.3")
+    assert code == 2
+    assert f"--band 0.3 is too wide for --threshold {threshold}" in err
+    assert f"a prediction of {label} could change. Use a band below 0.1, or leave --band" in err
+    assert call(*common, *new, "--band", "0.05", "--memory", "0.5")[0] == 0
+
+
+@pytest.mark.parametrize("command", ["history", "votes"])
+def test_what_a_model_file_holds_is_named(call, shop, tmp_path, command):
+    plain = tmp_path / "plain.replearn"
+    common = ("--target", "churn", "--learner", "plain", "--model", "tree", "--out", plain)
+    assert call("fit", shop / "a.csv", *common)[0] == 0
+    key = ("--key-file", shop / "key.txt")
+    named = {
+        "history": (shop / "a.replearn", *key),
+        "votes": (plain, shop / "new.csv", "--out", tmp_path / "v.json"),
+    }
+    code, _, err = call(command, *named[command])
+    assert code == 2
+    assert re.search(r"\.replearn holds \w+Classifier, which has no", err)
 
 
 FIT = {

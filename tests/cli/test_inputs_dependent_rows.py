@@ -39,6 +39,8 @@ def test_nothing_is_guaranteed_for_several_rows_of_one_person(call, visits, shop
     assert IN_WORDS in err
     assert "column 'customer_id' names" in err
     assert "--group-by 'customer_id'" in err
+    assert "The guarantee then counts them instead of rows" in err
+    assert "--learner plain: the model as it is, without any guarantee" in err
     assert not (tmp_path / "m.replearn").exists()
 
 

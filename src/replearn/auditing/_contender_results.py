@@ -163,7 +163,9 @@ class ContenderResult:
         """Whether one of two classes is rare, and probabilities rank the rows."""
         return False
 
-    def score_tables(self, n_classes: int, *, ranking: bool = False) -> Mapping[str, ScoreTable]:
+    def score_tables(
+        self, n_classes: int, *, ranking: bool = False, costs: Floats | None = None
+    ) -> Mapping[str, ScoreTable]:
         """Return the scores that it is judged by; the first one leads the report."""
         raise NotImplementedError
 
@@ -260,14 +262,17 @@ class ClassifierResult(ContenderResult):
         """Measure accuracy, recall, AUC and others."""
         return usefulness(self.as_predictions(len(classes)), classes, mean)
 
-    def score_tables(self, n_classes: int, *, ranking: bool = False) -> Mapping[str, ScoreTable]:
-        """Accuracy (with ``ranking``, AUC) and balanced accuracy."""
+    def score_tables(
+        self, n_classes: int, *, ranking: bool = False, costs: Floats | None = None
+    ) -> Mapping[str, ScoreTable]:
+        """Accuracy (with ``ranking``, AUC) and balanced accuracy; with costs of errors weighted."""
         predictions = self.as_predictions(n_classes)
         areas = predictions.aucs() if ranking else None
+        ranks: dict[str, ScoreTable] = {} if areas is None else {"AUC": (areas, SHARES)}
+        if costs is not None:
+            return {"weighted accuracy": (predictions.weighted(costs), SHARES), **ranks}
         first: dict[str, ScoreTable] = {"accuracy": (predictions.right.mean(axis=1), None)}
-        if areas is not None:
-            first = {"AUC": (areas, SHARES)}
-        return {**first, "balanced accuracy": (predictions.balanced(), SHARES)}
+        return {**(ranks or first), "balanced accuracy": (predictions.balanced(), SHARES)}
 
     @property
     def has_ranking(self) -> bool:
@@ -338,7 +343,9 @@ class RegressorResult(ContenderResult):
             spread=mean(self.apart, within=ANY),
         )
 
-    def score_tables(self, n_classes: int, *, ranking: bool = False) -> Mapping[str, ScoreTable]:
+    def score_tables(
+        self, n_classes: int, *, ranking: bool = False, costs: Floats | None = None
+    ) -> Mapping[str, ScoreTable]:
         """Share of the variance of the test rows that predictions explain."""
         errors = ((self.reported - self.truth) ** 2).mean(axis=1)
         variance = float(np.var(self.truth)) or 1.0

@@ -24,13 +24,16 @@ from replearn.auditing._contenders import (
 from replearn.auditing._statistics import (
     MIN_GROUP_ROWS,
     Estimate,
+    Floats,
     NoModel,
     RegressionUsefulness,
     Usefulness,
     no_model,
     percent,
+    percent_range,
     quantile_limits,
 )
+from replearn.learners import error_costs
 
 if TYPE_CHECKING:
     from replearn.auditing._audit import Measurement
@@ -75,7 +78,7 @@ class Score:
     Parameters
     ----------
     name : str
-        "accuracy", "balanced accuracy", "AUC" or "R²".
+        "accuracy", "balanced accuracy", "weighted accuracy", "AUC" or "R²".
     baseline : float
         Of the baseline.
     value : Estimate
@@ -98,6 +101,31 @@ class LostRecall:
     baseline: float
     recall: float
     rows: int
+
+
+@dataclass(frozen=True)
+class ErrorCosts:
+    """How a decision threshold weighs errors: at the threshold both cost the same.
+
+    Parameters
+    ----------
+    event : str
+        The rarer of two classes.
+    threshold : float
+        Decision threshold in force, on its probability.
+    missed, false : float
+        Cost of an event that is not predicted, and of a prediction of it that is wrong; they sum
+        to 2.
+    recall, precision : Estimate or None
+        Of the event, by the baseline.
+    """
+
+    event: str
+    threshold: float
+    missed: float
+    false: float
+    recall: Estimate
+    precision: Estimate | None
 
 
 @dataclass(frozen=True)
@@ -239,6 +267,8 @@ class Judgement:
         What always predicting the most frequent class scores; None if the target is a quantity.
     risk : Risk or None
         What matters where one of two classes is rare.
+    error_costs : ErrorCosts or None
+        How errors are weighed, where the baseline decides at a threshold.
     tolerance : float or None
         Of a quantity: predictions that differ by at least this much have changed.
     n_pairs : int
@@ -257,6 +287,7 @@ class Judgement:
     max_price: float
     no_model: NoModel | None
     risk: Risk | None
+    error_costs: ErrorCosts | None
     tolerance: float | None
     n_pairs: int
     new_rows: float
@@ -288,8 +319,9 @@ def judge(result: Measurement) -> Judgement:
         recommended=_recommended(contenders, recommendations),
         recommendations=recommendations,
         max_price=result.max_price,
-        no_model=None if is_quantity else no_model(first.truth, result.classes),
+        no_model=None if is_quantity else no_model(first.truth, result.classes, _costs(result)),
         risk=_risk(result),
+        error_costs=_error_costs(result),
         tolerance=result.tolerance,
         n_pairs=result.design.n_pairs,
         new_rows=result.design.new_rows,
@@ -383,6 +415,33 @@ def _threshold_of(first: ClassifierResult, index: int) -> float | None:
     return 1.0 - threshold if threshold is not None and index == 0 else threshold
 
 
+def _costs(result: Measurement) -> Floats | None:
+    """Return what an error costs in each class, where the baseline decides at a threshold."""
+    first = result.contenders[0]
+    if not result.threshold or first.decision_threshold is None or len(result.classes) != 2:
+        return None
+    return error_costs(2, first.decision_threshold)
+
+
+def _error_costs(result: Measurement) -> ErrorCosts | None:
+    costs = _costs(result)
+    first = result.contenders[0]
+    if costs is None or not isinstance(first, ClassifierResult):
+        return None
+    rare = first.usefulness(result.classes, result.mean).rarest
+    index = result.classes.index(rare.label)
+    threshold = _threshold_of(first, index)
+    assert threshold is not None, "there are costs"
+    return ErrorCosts(
+        event=str(rare.label),
+        threshold=threshold,
+        missed=float(costs[index]),
+        false=float(costs[1 - index]),
+        recall=rare.recall,
+        precision=rare.precision,
+    )
+
+
 def decision_rule(result: Measurement) -> str:
     """Say at which threshold the baseline decides; empty: it predicts the more probable class."""
     first = result.contenders[0]
@@ -401,8 +460,9 @@ def _scores(result: Measurement, contender: ContenderResult) -> Iterator[Score]:
     delta = result.delta_of(contender)
     # Without probabilities there is no AUC: then accuracy is what all contenders have.
     ranking = all(c.has_ranking for c in result.contenders)
-    baseline = result.contenders[0].score_tables(n_classes, ranking=ranking)
-    tables = contender.score_tables(n_classes, ranking=ranking)
+    costs = _costs(result)
+    baseline = result.contenders[0].score_tables(n_classes, ranking=ranking, costs=costs)
+    tables = contender.score_tables(n_classes, ranking=ranking, costs=costs)
     for name, (table, limits) in tables.items():
         first, _ = baseline[name]
         yield Score(
@@ -535,13 +595,16 @@ def _on_new_rows(judgement: Judgement) -> str:
 
 
 def _tail(judged: ContenderJudgement) -> str:
+    """Say how often the least stable row in a hundred changes: an estimate, so with its limits."""
     often = judged.tail.value
+    limits = percent_range(judged.tail.lower, judged.tail.upper, 0)
+    estimate = f"estimate: {percent(often, 0)} of retrainings, limits {limits}"
     if often >= COIN_TOSS:
-        return "for at least 1 row in 100 it is no better than a coin toss"
+        return f"for at least 1 row in 100 it is no better than a coin toss ({estimate})"
     if often >= NEARLY_COIN_TOSS:
-        return "for at least 1 row in 100 it is close to a coin toss"
+        return f"for at least 1 row in 100 it is close to a coin toss ({estimate})"
     if often > 0:
-        return f"1 row in 100 changes in {percent(often, 0)} of retrainings or more"
+        return f"1 row in 100 changes in {percent(often, 0)} of retrainings or more ({limits})"
     return "99 rows in 100 never changed"
 
 
@@ -605,6 +668,24 @@ def risk(judgement: Judgement) -> str:
     )
 
 
+def weighing(judgement: Judgement) -> str:
+    """Say how a decision threshold weighs errors, and what it finds; empty without one."""
+    found = judgement.error_costs
+    if found is None:
+        return ""
+    costs = {"missed": found.missed, "false": found.false}
+    lesser, greater = sorted(costs, key=costs.__getitem__)
+    ratio = costs[greater] / costs[lesser] if costs[lesser] else float("inf")
+    sentence = (
+        f"Errors are weighed as the threshold weighs them: a {greater} {found.event!r} counts "
+        f"{ratio:.3g} times a {lesser} one."
+    )
+    if judgement.risk is not None:  # it tells recall and precision
+        return sentence
+    precision = "never predicted" if found.precision is None else found.precision.percent(0)
+    return f"{sentence} Recall of {found.event!r} {found.recall.percent(0)}, precision {precision}."
+
+
 def events(judgement: Judgement) -> str:
     """Warn of too few events to judge, with numbers; empty if there are enough."""
     found = judgement.risk
@@ -629,6 +710,15 @@ def caution(judgement: Judgement) -> str:
         return ""
     if judgement.risk is not None and useful.ranks:
         return ""
+    weighted = first.scores[0]
+    if judgement.error_costs is not None and judgement.risk is None:
+        if weighted.value.lower > (none.weighted_accuracy or 0.0):
+            return ""
+        return (
+            f"Caution: {first.name} is not shown to be better at this threshold than always "
+            f"predicting {none.label!r}: weighted accuracy {weighted.value.percent()} against "
+            f"{percent(none.weighted_accuracy, 1)}."
+        )
     if judgement.risk is not None:
         return (
             f"Caution: {first.name} is not shown to rank rows better than chance: AUC "

@@ -16,6 +16,8 @@ from replearn._version import __version__
 from replearn.auditing._checks import Finding
 from replearn.auditing._contenders import NOTHING
 from replearn.auditing._judgement import (
+    BASELINE,
+    ContenderJudgement,
     Judgement,
     by_need,
     caution,
@@ -27,6 +29,7 @@ from replearn.auditing._judgement import (
     score_text,
     verdict,
     verdict_sentences,
+    weighing,
 )
 from replearn.auditing._records import (
     CertificateRecord,
@@ -101,7 +104,7 @@ def _first_screen(report: Report) -> list[str]:
     """What a reader sees first: one number, one table, one recommendation."""
     judgement = report.judgement
     return [
-        _paragraph(title(report), headline(judgement), risk(judgement)),
+        _paragraph(title(report), headline(judgement), risk(judgement), weighing(judgement)),
         aligned(overview(judgement)),
         _paragraph(recommendation(judgement), caution(judgement), events(judgement)),
         _paragraph(
@@ -144,6 +147,7 @@ def to_notebook(report: Report) -> str:
     lines = [(f.code, f.title, " ".join(f.explanations)) for f in report.found]
     texts = [
         risk(judgement),
+        weighing(judgement),
         recommendation(judgement),
         caution(judgement),
         events(judgement),
@@ -172,6 +176,7 @@ def to_markdown(report: Report) -> str:
         f"# {markdown_text(title(report))}",
         f"**{markdown_text(headline(judgement))}**",
         markdown_text(risk(judgement)),
+        markdown_text(weighing(judgement)),
         _right_aligned(overview(judgement)),
         markdown_text(recommendation(judgement)),
         markdown_text(caution(judgement)),
@@ -288,6 +293,7 @@ def to_html(report: Report, *, values: bool = True) -> str:
         headline=headline(report.judgement),
         recommendation=recommendation(report.judgement),
         risk=risk(report.judgement),
+        weighing=weighing(report.judgement),
         caution=caution(report.judgement),
         events=events(report.judgement),
         by_need=by_need(report.judgement),
@@ -387,6 +393,11 @@ WORDS = {
         "What this contender requires besides the data: nothing, the old model, or a key that all "
         "runs share.",
     ),
+    "lost": (
+        "Points lost",
+        "Points that it loses against the baseline: the larger loss of the scores that the verdict "
+        "rests on ({scores}).",
+    ),
     "verdict": (
         "Verdict",
         "Worth it: fewer predictions change, beyond chance, at a price of at most {price}.",
@@ -453,6 +464,8 @@ WORDS = {
 
 SCORES = {
     "accuracy": "Share of correct predictions among the test rows.",
+    "weighted accuracy": "Share of correct predictions, where each row counts as much as its error "
+    "costs at the decision threshold: accuracy at 0.5, balanced accuracy at the prevalence.",
     "AUC": "Chance that a row of the rarer class gets a higher risk than another: 0.5 is a coin "
     "toss, 1 is perfect. Where a class is rare, accuracy says little.",
 }
@@ -484,6 +497,7 @@ def glossary(report: Report) -> dict[str, tuple[str, str]]:
         "rows": f"{report.design.n_test:,}",
         "tolerance": f"{report.judgement.tolerance or 0:g}",
         "level": f"{100 - 100 * report.design.delta:.0f} %",
+        "scores": " and ".join(score.name for score in report.judgement.baseline.scores),
     }
     if isinstance(useful, RegressionUsefulness):
         words = {key: pair for key, pair in WORDS.items() if key not in OF_CLASSES} | OF_NUMBERS
@@ -508,9 +522,11 @@ SHOWN_FINDINGS = 2
 
 
 def overview(judgement: Judgement) -> Lines:
-    """Return the table of the first screen, header first: five columns."""
+    """Return the table of the first screen, header first: what the verdicts rest on."""
     score = judgement.baseline.scores[0].name
-    lines: Lines = [("contender", "needs", "predictions that change", score, "verdict")]
+    lines: Lines = [
+        ("contender", "needs", "predictions that change", score, "points lost", "verdict")
+    ]
     for judged in judgement.contenders:
         name = f"{judged.name} *" if judged.name == judgement.recommended else judged.name
         lines.append(
@@ -519,13 +535,23 @@ def overview(judgement: Judgement) -> Lines:
                 judged.needs,
                 judged.changed.percent(),
                 score_text(judged.scores[0]),
+                points_lost(judged),
                 verdict(judged),
             )
         )
     none = judgement.no_model
     if none is not None:
-        lines.append((f"always {none.label!r}", NOTHING, percent(0, 1), none.score(score), ""))
+        lines.append((f"always {none.label!r}", NOTHING, percent(0, 1), none.score(score), "", ""))
     return lines
+
+
+def points_lost(judged: ContenderJudgement) -> str:
+    """Write the largest loss among the scores; it is named where it is not that of the first."""
+    if judged.outcome == BASELINE or not judged.usable:
+        return ""
+    worst = max(judged.scores, key=lambda score: -score.difference.value)
+    lost = f"{max(0.0, -100 * worst.difference.value):.1f}"
+    return lost if worst is judged.scores[0] or lost == "0.0" else f"{lost} of {worst.name}"
 
 
 def stability(report: Report) -> Lines:
@@ -779,7 +805,7 @@ def usefulness(report: Report) -> Lines:
             )
         )
     none = report.judgement.no_model
-    return lines if none is None else [*lines, _no_model(none)]
+    return lines if none is None else [*lines, _no_model(none, first.shown.label)]
 
 
 def _errors(report: Report) -> Lines:
@@ -795,10 +821,13 @@ def _errors(report: Report) -> Lines:
     return lines
 
 
-def _no_model(none: NoModel) -> tuple[str, ...]:
+def _no_model(none: NoModel, shown: Any) -> tuple[str, ...]:
     shares = [percent(none.accuracy, 1), percent(none.balanced_accuracy, 1)]
     numbers = [f"{none.brier:.3f}", f"{none.log_loss:.3f}"]
-    return (f"always {none.label!r}", *shares, "0.500", "0.0 %", "not predicted", *numbers)
+    found = ("0.0 %", "not predicted")
+    if none.label == str(shown):
+        found = ("100.0 %", percent(none.accuracy, 1))
+    return (f"always {none.label!r}", *shares, "0.500", *found, *numbers)
 
 
 def _number(estimate: Estimate | None) -> str:

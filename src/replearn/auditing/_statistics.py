@@ -373,6 +373,17 @@ class Predictions:
             found[:, here] = weight * (values - recalls[-1][:, np.newaxis])
         return found + np.mean(recalls, axis=0)[:, np.newaxis]
 
+    def weighted(self, costs: Floats) -> Floats:
+        """Share of right predictions, each row counted as much as an error costs in its class.
+
+        With equal costs it is the accuracy, with costs that are inverse to the shares of the
+        classes the balanced accuracy.
+        """
+        weights = costs[self.truth] / costs[self.truth].mean()
+        right = self.right.mean(axis=1)
+        value = (weights * right).mean(axis=1, keepdims=True)
+        return np.asarray(value + weights * (right - value))
+
     def precisions(self, index: int) -> Floats | None:
         """Share of right ones among the predictions of one class; None without such predictions."""
         predicted = self.recalls(index)
@@ -598,7 +609,7 @@ def _constant(predictions: Predictions, labels: tuple[Any, ...]) -> Any:
 
 @dataclass(frozen=True)
 class NoModel:
-    """What always predicting the most frequent class of the test rows scores.
+    """What always predicting one class scores: the most frequent one, or that of least cost.
 
     Parameters
     ----------
@@ -606,6 +617,8 @@ class NoModel:
         That class.
     accuracy, balanced_accuracy, auc : float
         Of that prediction.
+    weighted_accuracy : float or None
+        With errors weighed as a decision threshold weighs them; None without one.
     brier, log_loss : float
         Of probabilities that are the same for all rows: the shares of the classes.
     """
@@ -614,29 +627,37 @@ class NoModel:
     accuracy: float
     balanced_accuracy: float
     auc: float
+    weighted_accuracy: float | None
     brier: float
     log_loss: float
 
     def score(self, name: str) -> str:
-        """Write one of its scores: "accuracy", "balanced accuracy" or "AUC"."""
+        """Write one of its scores: "accuracy", "weighted accuracy" or "AUC"."""
         if name == "AUC":
             return f"{self.auc:.3f}"
-        return percent(self.accuracy if name == "accuracy" else self.balanced_accuracy, 1)
+        return percent(self.accuracy if name == "accuracy" else self.weighted_accuracy, 1)
 
 
-def no_model(truth: NDArray[np.intp], labels: tuple[Any, ...]) -> NoModel:
-    """Score the constant prediction of the most frequent class.
+def no_model(
+    truth: NDArray[np.intp], labels: tuple[Any, ...], costs: Floats | None = None
+) -> NoModel:
+    """Score the constant prediction of the most frequent class, or of that of least cost.
 
     >>> no_model(np.array([0, 0, 0, 1]), ("good", "bad")).accuracy
     0.75
+    >>> no_model(np.array([0, 0, 0, 1]), ("good", "bad"), np.array([0.2, 1.8])).label
+    'bad'
     """
     counts = np.bincount(truth, minlength=len(labels))
+    weights = counts if costs is None else counts * costs
+    chosen = int(weights.argmax())
     shares = counts[counts > 0] / counts.sum()
     return NoModel(
-        label=str(labels[int(counts.argmax())]),
-        accuracy=float(shares.max()),
+        label=str(labels[chosen]),
+        accuracy=float(counts[chosen] / counts.sum()),
         balanced_accuracy=1.0 / len(shares),
         auc=0.5,
+        weighted_accuracy=None if costs is None else float(weights[chosen] / weights.sum()),
         brier=float(0.5 * (1.0 - (shares**2).sum())),
         log_loss=float(-(shares * np.log(shares)).sum()),
     )

@@ -158,11 +158,28 @@ def make_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
 _AS_OPTIONS = {
     r"fit\(X, y, groups=X\[('[^']*')\]\)": r"--group-by \1",
     r"fit\(X, y, groups=\.\.\.\)": "--group-by COLUMN",
-    r"\bids=(?=\.)": "--id COLUMN",
     r"\bcheck_price=True": "--check-price",
     r"\bmemory=([\d.]*\d)": r"--memory \1",
+    r"\bmemory=\"auto\"": "--memory auto",
     r"\bband=([\d.]*\d)": r"--band \1",
+    r"; band=None is ([\d.]*\d) here": r"; without --band it is \1 here",
     r"\bn_blocks or max_fits\b": "--max-fits",
+    r"\(smaller n_blocks\)": "(fewer of them: --max-fits)",
+    r"\(n_blocks below (\d+)\)": r"(fewer than \1: --max-fits)",
+    r"\bn_blocks=(\d+) \(instead of": r"\1 blocks (instead of",
+    r"\bn_blocks=(\d+) with n=(\d+) or more": r"\1 blocks with \2 rows or more",
+    r"\bn_blocks=(\d+)": r"\1 blocks",
+    r" usefulness_ has the numbers\.": "",
+    r"\bdecimals=(\d+)": r"--decimals \1 (replearn plan)",
+    r"\bids=(?=\W)": "--id COLUMN",
+    r"\bestimator=make_pipeline\(.*?\)\)": "--model module:object, a pipeline",
+    r"\bclass_weight='balanced'": "a --model with class weights",
+    r"\bSharedKey\.generate\(\) \(on the command line: replearn key new\)": "replearn key new",
+    r", ignore WeakKeyWarning": ", ignore this",
+    r"\brho=([\d.]*\d)( halves|\.$)": r"--rho \1\2",
+    r"\bfor rho=([\d.]*\d)": r"for --rho \1",
+    r"\bPointwiseReplicableClassifier is": "--learner certified is",
+    r"\bScoreReplicableClassifier is": "--learner score is",
     r"\bn_jobs == 0 in Parallel has no meaning": "--jobs 0: must be at least 1",
     r"\bthreshold='?([\w=.]*\w)'?": r"--threshold \1",
     r"\bScoreReplicableClassifier has": "--learner score has",
@@ -418,8 +435,11 @@ def _value(text: str) -> Any:
 class Parser(argparse.ArgumentParser):
     """Messages show what control characters an argument has, and name similar options."""
 
+    _arguments: Sequence[str] = ()
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments; an unknown option ends the command that it was given to."""
+        self._arguments = args or ()
         parsed, unknown = super().parse_known_args(args, namespace)
         flag = next((word.partition("=")[0] for word in unknown if word.startswith("--")), None)
         if flag is not None:
@@ -434,6 +454,15 @@ class Parser(argparse.ArgumentParser):
         similar = similar or difflib.get_close_matches(flag[2:], known, n=1, cutoff=0.5)
         hint = f"Did you mean --{' or --'.join(similar[:2])}? " if similar else ""
         return f"{hint}{self.prog} --help-all lists all options."
+
+    def error(self, message: str) -> NoReturn:
+        """End the command; if an option is missing, an unknown one may be meant for it."""
+        if message.startswith("the following arguments are required"):
+            flags = [word.partition("=")[0] for word in self._arguments if word.startswith("--")]
+            unknown = [flag for flag in flags if flag not in self._option_string_actions]
+            hints = [f"unrecognized: {flag}\n{self._similar(flag)}" for flag in unknown[:1]]
+            message = "\n".join([message, *hints])
+        super().error(message)
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """End the command."""
@@ -500,23 +529,29 @@ def build(options: type[Built], parsed: argparse.Namespace) -> Built:
 
 
 def check_outputs(options: CommandOptions) -> None:
-    """Refuse to write over a file that is read: a table, a model, a key, a plan."""
+    """Refuse files that cannot be written, or are read, before anything is done."""
     fields = dataclasses.fields(options)
     read = [field.name for field in fields if not field.metadata.get("flag")]
-    for output in _OUTPUTS:
-        written = getattr(options, output, None)
-        if written is None or not os.path.isfile(written):
-            continue
-        for name in (*read, "key_file", "plan"):
-            path = getattr(options, name, None)
-            if isinstance(path, str) and os.path.isfile(path) and os.path.samefile(written, path):
-                raise ValueError(
-                    f"--{output.replace('_', '-')} {written} is a file that this command reads; "
-                    "name another one."
-                )
+    for field in fields:
+        path = getattr(options, field.name)
+        if field.name in _OUTPUTS and field.metadata["metavar"] == "FILE" and path is not None:
+            others = [getattr(options, name, None) for name in (*read, "key_file", "plan")]
+            _check_output(f"--{field.name.replace('_', '-')} {path}", path, others)
 
 
-_OUTPUTS = ("out", "certificate", "save_columns", "save")
+def _check_output(named: str, path: str, others: list[Any]) -> None:
+    """Refuse a folder, a file in a missing folder, and a file that is read."""
+    if os.path.isdir(path):
+        raise ValueError(f"{named} is a folder; name a file.")
+    if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+        raise ValueError(f"{named}: the folder does not exist.")
+    for other in others:
+        both = isinstance(other, str) and os.path.isfile(other) and os.path.isfile(path)
+        if both and os.path.samefile(path, other):
+            raise ValueError(f"{named} is a file that this command reads; name another one.")
+
+
+_OUTPUTS = ("out", "certificate", "save_columns", "save", "summary", "picture", "report")
 
 
 def _add(group: Any, field: Any, *, hidden: bool = False) -> None:

@@ -120,8 +120,26 @@ def with_incumbent(
             ) from None
     if options.learner == "plain":
         params["threshold"] = read_threshold(options, label_counts)
+        _check_band(options, params["threshold"], label_counts)
     requested = {name: value for name, value in params.items() if value is not None}
     return IncumbentClassifier(estimator, incumbent, **requested)
+
+
+def _check_band(options: Any, threshold: Any, label_counts: Mapping[Any, int]) -> None:
+    """Refuse a band that no probability can leave on one side of the threshold."""
+    from replearn.learners import known_threshold
+
+    cut = None if threshold is None else known_threshold(threshold)
+    if options.band is None or cut is None:
+        return
+    nearer = min(cut, 1.0 - cut)
+    if nearer <= options.band < 1.0 - nearer:
+        first, last = sorted(label_counts)
+        raise ValueError(
+            f"--band {options.band:g} is too wide for --threshold {options.threshold}: no "
+            f"probability is so far beyond it that a prediction of {last if cut < 0.5 else first} "
+            f"could change. Use a band below {nearer:.3g}, or leave --band out."
+        )
 
 
 def history_table(history: Sequence[dict[str, Any]]) -> str:

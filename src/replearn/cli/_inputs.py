@@ -135,7 +135,11 @@ def check_dependence(sample: Any, *, has_promise: bool) -> None:
         return
     words, remedy = found
     if has_promise:
-        raise ValueError(f"{words}, and nothing can be guaranteed for them. {remedy}")
+        raise ValueError(
+            f"{words}, and nothing can be guaranteed for them. {remedy} The guarantee then counts "
+            "them instead of rows: fewer units, so a weaker one or smaller blocks. Or use "
+            "--learner plain: the model as it is, without any guarantee and without a key."
+        )
     say(f"note: {as_options(f'{words}. {remedy}')}")
 
 
@@ -298,7 +302,8 @@ def check_classes(column: Any, kind: str, target: str, path: str) -> None:
     elif is_date(kind):
         problem = "holds dates, not classes"
     elif n_values == 1:
-        problem = f"has one class only ({column[0]!r}); there is nothing to predict"
+        label = f"{column[0]:g}" if is_number(kind) else repr(column[0])
+        problem = f"has one class only ({label}); there is nothing to predict"
     elif is_number(kind) and not bool((column == column.floor()).all()):
         problem = (
             "holds numbers that are not whole: a quantity, not classes. For regression use "

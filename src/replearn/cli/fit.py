@@ -107,7 +107,6 @@ def run(options: FitOptions) -> int:
         check_plain_options(options)
     key = None if options.is_plain else read_key(options.key_file)
     shared = _read_plan(options)
-    _check_folders(options.out, options.certificate, options.save_columns)
     incumbent = read_incumbent(options)
     reading = _reading(options, shared)
     if reading is None:
@@ -294,13 +293,6 @@ def _about_first_label(options: FitOptions, sample: Any) -> list[str]:
         f"as the threshold is the same decision in terms of {labels[1]!r}, the last label in "
         "sorted order"
     ]
-
-
-def _check_folders(*paths: str | None) -> None:
-    """Refuse missing folders before the training, not after it."""
-    for path in paths:
-        if path is not None and not Path(path).absolute().parent.is_dir():
-            raise ValueError(f"{path}: the folder does not exist.")
 
 
 def _write(options: FitOptions, estimator: Any, base: Any, sample: Any) -> None:

@@ -34,7 +34,7 @@ def run(options: HistoryOptions) -> int:
     history = getattr(model, "history_", None)
     if history is None:
         raise ValueError(
-            f"{options.model} is a {type(model).__name__}, which has no incumbent and no history."
+            f"{options.model} holds {type(model).__name__}, which has no incumbent and no history."
         )
     if options.json:
         put_json({"model": options.model, "retrainings": model.n_retrainings_, "history": history})

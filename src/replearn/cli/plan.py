@@ -10,6 +10,7 @@ from replearn.cli import (
     Action,
     CommandOptions,
     argument,
+    as_options,
     flag,
     number,
     option,
@@ -136,7 +137,7 @@ def run(options: PlanOptions) -> int:
         put_json(read_object(planned.to_json(), "plan"))
     else:
         put(str(planned))
-        say(*filter(None, [about_rare_classes(planned)]))
+        say(*(as_options(text) for text in filter(None, [about_rare_classes(planned)])))
         if options.paper:
             put(f"\n{planned.paper_constants()}")
     return DONE
@@ -150,7 +151,9 @@ def read_labels(text: str) -> list[str] | list[int]:
     """
     parts = [part.strip() for part in text.split(",")]
     if not all(parts) or len(set(parts)) < len(parts):
-        raise ValueError(f"classes {text!r}: different labels between commas are expected.")
+        raise ValueError(f"--classes {text}: different labels between commas are expected.")
+    if len(parts) < 2:
+        raise ValueError(f"--classes {text}: at least two labels are required, such as no,yes.")
     try:
         return [int(part) for part in parts]
     except ValueError:

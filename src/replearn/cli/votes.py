@@ -28,7 +28,7 @@ def run(options: VotesOptions) -> int:
     """Let the blocks vote, and write their votes."""
     model, notes = load_model(options.model, options.key_file, options)
     if not hasattr(model, "block_votes"):
-        raise ValueError(f"{options.model} is a {type(model).__name__}, which has no block votes.")
+        raise ValueError(f"{options.model} holds {type(model).__name__}, which has no block votes.")
     model.n_jobs = options.jobs
     X, _, remarks = read_points(options.rows, notes, options.encoding)
     say(*remarks, quiet=options.quiet)

@@ -2,6 +2,7 @@ from .approximate import ApproximatelyReplicableClassifier
 from .decision_threshold import (
     DecisionThresholdClassifier,
     fitted_threshold as fitted_threshold,
+    known_threshold as known_threshold,
     parse_threshold as parse_threshold,
     split_threshold as split_threshold,
     threshold_of_label as threshold_of_label,
@@ -10,6 +11,7 @@ from .decision_threshold import (
 from .finite_randomness import FiniteRandomnessClassifier
 from .incumbent import IncumbentClassifier
 from .incumbent_chain import Chain as Chain, Retraining as Retraining
+from .incumbent_memory import error_costs as error_costs
 from .incumbent_regressor import IncumbentRegressor
 from .inputs import (
     FittedState as FittedState,
