@@ -62,7 +62,7 @@ BINDING = [
     ),
     _m(
         "votes of samples that may share rows taken as evidence",
-        "replearn.guarantees.points.has_unique_rows",
+        "replearn.guarantees.comparison.has_unique_rows",
         body("return True"),
         "tests/guarantees/test_block_votes.py::test_rows_that_may_occur_in_both_samples_prove_nothing",
     ),

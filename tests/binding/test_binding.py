@@ -259,7 +259,7 @@ def test_sketches_of_one_population_are_never_told_apart():
         X, y = table(seed, 400)
         return describe_points(X, y, rows=np.arange(len(y)))["schema"]
 
-    from replearn.guarantees.points import compare_points
+    from replearn.guarantees.comparison import compare_points
 
     schemas = [schema(seed) for seed in range(40)]
     pairs = itertools.combinations(schemas, 2)

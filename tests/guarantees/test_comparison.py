@@ -8,7 +8,7 @@ import pytest
 
 from replearn.exceptions import CertificateError
 from replearn.guarantees import Certificate, Identity
-from replearn.guarantees.points import (
+from replearn.guarantees.comparison import (
     MIN_ROWS,
     compare_points,
     quantiles_differ,

@@ -4,7 +4,16 @@ from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
 from replearn.guarantees.block_votes import BlockVotes, compare_votes
 from replearn.guarantees.certificate import Certificate, certify
 from replearn.guarantees.choices import ChoiceDesign
-from replearn.guarantees.comparison import Comparison, differing
+from replearn.guarantees.comparison import (
+    DAYS,
+    MAX_LEVELS,
+    MIN_ROWS,
+    RARE,
+    ROUNDED_ROWS,
+    SHORT,
+    Comparison,
+    differing,
+)
 from replearn.guarantees.design import (
     FAMILIES,
     MIN_BLOCK,
@@ -19,14 +28,6 @@ from replearn.guarantees.heavy_stage import labels_guaranteed
 from replearn.guarantees.paper import Columns
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.planner import plan, plan_votes
-from replearn.guarantees.points import (
-    DAYS,
-    MAX_LEVELS,
-    MIN_ROWS,
-    RARE,
-    ROUNDED_ROWS,
-    SHORT,
-)
 from replearn.guarantees.privacy import (
     PrivateDesign,
     private_design,
