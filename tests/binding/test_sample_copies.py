@@ -245,8 +245,17 @@ def test_an_index_of_persons_or_of_rows():
     person = np.random.default_rng(0).integers(0, 1000, 2500)
     assert "index 'patient' names" in found(X.set_axis(pd.Index(person, name="patient")), Y)
     assert not found(X.set_axis(person), Y)
+    person.sort()
+    numbered = X.set_axis(1000 + person)
+    assert "the index has 9" in found(numbered, Y)
+    assert "numbers for 2500 rows that stand together" in found(numbered, Y)
+    with pytest.warns(NotCertifiedWarning, match=r"means nothing: y.reset_index\(drop=True\)"):
+        assert "the index of y has" in copy_conditions(X, Y, label_index=numbered.index)[0]
     two_frames = pd.concat([X[:1250].reset_index(drop=True), X[1250:].reset_index(drop=True)])
     assert not found(two_frames, Y)
+    assert not found(two_frames.sample(frac=1.0, random_state=0), Y)
+    years = X.set_axis(np.repeat(np.arange(1995, 2020), 100))
+    assert not found(years, Y)
 
 
 def panel(sizes, name, kind=int):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from numbers import Integral
 from time import strftime
 from typing import Any
@@ -252,9 +253,12 @@ def _repeats(X: Any, test: NDArray[np.intp], used: NDArray[np.intp]) -> tuple[fl
 
 
 def repeated_ids(X: Any) -> tuple[tuple[str, int, float], ...]:
-    """Return columns named like ids whose values repeat: name, different values, rows of each."""
+    """Return columns and levels of an index that are named like ids, and whose values repeat.
+
+    Name, different values, rows of each.
+    """
     found = []
-    for name, values in columns(X):
+    for name, values in chain(columns(X), _index_levels(X)):
         person = names_persons(name)
         if person or names_sites(name) or (names_ids(name) and not _has_fractions(values)):
             distinct = len(set(values.tolist()))
@@ -263,6 +267,15 @@ def repeated_ids(X: Any) -> tuple[tuple[str, int, float], ...]:
             if least <= distinct <= n / 2 and n / distinct <= most:
                 found.append((name, distinct, n / distinct))
     return tuple(found)
+
+
+def _index_levels(X: Any) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Yield name and values of the levels of a pandas index that have a name."""
+    if not hasattr(X, "iloc") or (X.index.nlevels == 1 and X.index.is_unique):
+        return
+    for position, name in enumerate(X.index.names):
+        if name is not None:
+            yield str(name), np.asarray(X.index.get_level_values(position))
 
 
 def _has_fractions(values: NDArray[Any]) -> bool:

@@ -454,6 +454,9 @@ MIN_REPEATED = 0.1
 
 MIN_ROWS_PER_PERSON = 1.5
 _MIN_VALUES = 20
+_MIN_NUMBERS = 50
+_MAX_ROWS_EACH = 20
+_MIN_BEHIND = 0.8
 _LOOKED_AT = 256
 _MIN_REPEATS = 5
 _FIRST_COLUMNS = 3
@@ -618,7 +621,29 @@ def repeated_column(X: Any, label_index: Any = None) -> Found:
         found = repeated_values(name, counts, len(values), len(counts), n_columns)
         if found is not None:
             return found
-    return None
+    return _repeated_numbers(index, "X") or _repeated_numbers(label_index, "y")
+
+
+def _repeated_numbers(index: Any, owner: str) -> Found:
+    """Find an index of numbers without a name where rows of one number stand together.
+
+    Frames that were put together repeat numbers as well, but not in rows that follow each other.
+    """
+    plain = index is not None and index.nlevels == 1 and index.dtype.kind in "iu"
+    if not plain or index.name is not None or index.is_unique:
+        return None
+    numbers = index.to_numpy()
+    n_rows = len(numbers)
+    n_numbers = len(np.unique(numbers))
+    n_behind = int(np.count_nonzero(numbers[1:] == numbers[:-1]))
+    rows_each = n_rows / n_numbers
+    is_panel = MIN_ROWS_PER_PERSON <= rows_each <= _MAX_ROWS_EACH and n_numbers >= _MIN_NUMBERS
+    if not is_panel or n_behind < _MIN_BEHIND * (n_rows - n_numbers):
+        return None
+    level = _Level(None, 0, owner)
+    words = f"{_where(level)} has {n_numbers} numbers for {n_rows} rows that stand together"
+    remedy = f"{_keep_together(level)} An index that means nothing: {owner}.reset_index(drop=True)."
+    return f"rows are not independent draws: {words}", remedy
 
 
 def repeated_values(
