@@ -25,15 +25,17 @@ from _incumbent_scores import CHANGE, DRIFTS, MONTHS, WINDOW, Fits, compute
 from _incumbent_tables import ALL, AUTO, FIXED, FRESH, HALF, LOW, PEERS, PLAIN, ROLLING, draw
 from pages import add_report_arguments, write_report
 
-from replearn.learners.incumbent_chain import Replay, Setting, replay
-from replearn.learners.incumbent_memory import (
+from replearn.learners.incumbent_chain import (
     DRIFTED,
     WAITING,
     Errors,
+    Replay,
+    Setting,
     choose_setting,
     decide,
     error_costs,
     got_worse,
+    replay,
     settings_to_try,
 )
 

@@ -5,7 +5,7 @@ from tools.mutation_edits import body, change, condition
 
 CHAIN = "tests/learners/test_incumbent_chain.py"
 BUDGET = "tests/learners/test_incumbent_budget.py"
-MEMORY = "tests/learners/test_incumbent_memory.py"
+MEMORY = "tests/learners/test_incumbent_chain_memory.py"
 KEPT = "tests/learners/test_incumbent.py"
 RATES = "tests/bounds/test_incumbent.py"
 
@@ -72,31 +72,31 @@ INCUMBENT = [
     ),
     _m(
         "incumbent: after a change a loss must be shown for every setting",
-        "replearn.learners.incumbent_memory.choose_setting",
+        "replearn.learners.incumbent_chain.choose_setting",
         condition("F.value <= M", "True"),
         f"{MEMORY}::test_after_a_change_it_is_as_good_as_plain_retraining",
     ),
     _m(
         "incumbent: limits of a loss half as wide",
-        "replearn.learners.incumbent_memory._jackknife",
+        "replearn.learners.incumbent_chain._jackknife",
         change("np.sqrt(A * B)", "np.sqrt(A * B) / 2.0"),
         f"{MEMORY}::test_limits_cover_the_loss",
     ),
     _m(
         "incumbent: few rows show as much as many",
-        "replearn.learners.incumbent_memory.shows_loss",
+        "replearn.learners.incumbent_chain.shows_loss",
         change("N < MIN_DIFFERENT_ROWS", "False"),
         f"{MEMORY}::test_few_rows_must_show_more",
     ),
     _m(
         "incumbent: expected losses are not looked at",
-        "replearn.learners.incumbent_memory.choose_setting",
+        "replearn.learners.incumbent_chain.choose_setting",
         condition("M is None and R.score is not None", "False"),
         f"{MEMORY}::test_expected_losses_of_several_classes",
     ),
     _m(
         "incumbent: all errors cost the same at every threshold",
-        "replearn.learners.incumbent_memory.error_costs",
+        "replearn.learners.incumbent_chain.error_costs",
         change("np.array([2.0 * T, 2.0 * (1.0 - T)])", "np.ones(2)"),
         f"{MEMORY}::test_a_change_is_seen_at_a_low_threshold",
     ),
@@ -108,13 +108,13 @@ INCUMBENT = [
     ),
     _m(
         "incumbent: after an alarm a loss must be shown again",
-        "replearn.learners.incumbent_memory.choose_setting",
+        "replearn.learners.incumbent_chain.choose_setting",
         change("cautious and L > M", "False"),
         f"{MEMORY}::test_after_an_alarm_the_longest_memory_must_not_lose",
     ),
     _m(
         "incumbent: new rows that do not fit are no alarm",
-        "replearn.learners.incumbent_memory.Errors.grew_to",
+        "replearn.learners.incumbent_chain.Errors.grew_to",
         change("C < ALARM_RATE", "False"),
         f"{MEMORY}::test_new_rows_that_do_not_fit_are_an_alarm",
     ),

@@ -1,12 +1,21 @@
 from .choices import bind_candidates, certify_choice, pool_digest
 from .digests import Fingerprint, bind
 from .estimator import (
+    PROBES,
+    ConstantModels,
+    adapted_to_blocks,
     bind_estimator,
     block_condition,
     blocks_to_keep,
     describe_estimator,
+    family_of,
+    find_constant,
     in_words,
     prefitted,
+    rows_needed,
+    says_it_is_poor,
+    warn_if_all_constant,
+    warn_if_constant,
 )
 from .incumbent import bind_fitted
 from .point_masses import (
@@ -40,17 +49,6 @@ from .sample import (
     say_mark,
 )
 from .schema import describe_points, rows_sketched
-from .useful_blocks import (
-    PROBES,
-    ConstantModels,
-    adapted_to_blocks,
-    family_of,
-    find_constant,
-    rows_needed,
-    says_it_is_poor,
-    warn_if_all_constant,
-    warn_if_constant,
-)
 
 __all__ = [
     "EQUAL_ROWS",

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.binding.digests import Fingerprint, bind
+from replearn.binding.estimator import PROBES
 from replearn.binding.sample import copy_conditions, index_of, sample_conditions
 from replearn.binding.schema import describe_points, order_digest
-from replearn.binding.useful_blocks import PROBES
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.guarantees import Certificate, Identity
 from replearn.randomness import SharedKey, as_points

@@ -10,8 +10,7 @@ from .decision_threshold import (
 )
 from .finite_randomness import FiniteRandomnessClassifier
 from .incumbent import IncumbentClassifier
-from .incumbent_chain import Chain as Chain, Retraining as Retraining
-from .incumbent_memory import error_costs as error_costs
+from .incumbent_chain import Chain as Chain, Retraining as Retraining, error_costs as error_costs
 from .incumbent_regressor import IncumbentRegressor
 from .inputs import (
     FittedState as FittedState,

@@ -37,13 +37,13 @@ from replearn.learners.incumbent_chain import (
     Replay,
     Retraining,
     chain_scores,
+    error_costs,
     margins,
     mixed_probabilities,
     replay_scores,
     score_kind,
 )
 from replearn.learners.incumbent_explanation import KeptExplanation
-from replearn.learners.incumbent_memory import error_costs
 from replearn.learners.incumbent_retraining import (
     Budget,
     NewSample,

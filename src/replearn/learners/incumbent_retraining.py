@@ -20,33 +20,31 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from replearn.bounds import binomial_limits
 from replearn.learners.incumbent_chain import (
+    DRIFTED,
+    HELD_BACK,
     MAX_MEMORY,
+    RESET,
+    WAITING,
     Chain,
     ChainScores,
     Codes,
+    Errors,
     Floats,
+    Metric,
     ModelScore,
     Replay,
     Retraining,
     Setting,
     chain_scores,
+    choose_setting,
+    decide,
     evidence_of,
+    got_worse,
     margins,
     mix,
     model_score,
     predict_with,
     replay_scores,
-)
-from replearn.learners.incumbent_memory import (
-    DRIFTED,
-    HELD_BACK,
-    RESET,
-    WAITING,
-    Errors,
-    Metric,
-    choose_setting,
-    decide,
-    got_worse,
     settings_to_try,
 )
 from replearn.tables import n_rows, take_rows

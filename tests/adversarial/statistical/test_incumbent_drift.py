@@ -11,11 +11,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from replearn import IncumbentClassifier
 from replearn.bounds.incumbent import drift_lag, shift_lag
-from replearn.learners.incumbent_chain import Replay, Setting, evidence_of
-from replearn.learners.incumbent_memory import (
+from replearn.learners.incumbent_chain import (
     ALARM_RATE,
+    Replay,
+    Setting,
     accuracy,
     decide,
+    evidence_of,
     got_worse,
     loss_against,
 )

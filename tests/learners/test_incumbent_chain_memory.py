@@ -22,8 +22,7 @@ from replearn import (
     ScoreReplicableClassifier,
 )
 from replearn.exceptions import NotCertifiedWarning
-from replearn.learners.incumbent_chain import Replay, evidence_of
-from replearn.learners.incumbent_memory import (
+from replearn.learners.incumbent_chain import (
     ALARM_RATE,
     DRIFTED,
     HELD_BACK,
@@ -31,8 +30,10 @@ from replearn.learners.incumbent_memory import (
     WAITING,
     Evidence,
     Loss,
+    Replay,
     accuracy,
     choose_setting,
+    evidence_of,
     got_worse,
     loss_against,
     settings_to_try,
