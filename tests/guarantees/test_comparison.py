@@ -229,3 +229,10 @@ def test_quantiles_of_one_population_agree(draw):
     width = slack(1000, 1000, 1)
     assert not any(quantiles_differ(one, two, width) for one in lists for two in lists)
     assert quantiles_differ(lists[0], [value + 100 for value in lists[0]], width)
+
+
+@pytest.mark.parametrize("other", [None, {}, IDENTITY], ids=["None", "dict", "identity"])
+def test_only_certificates_are_compared(other):
+    certificate = Certificate.issue("coins", INPUTS, IDENTITY)
+    with pytest.raises(TypeError, match=r"other must be a Certificate, got .*: give certificate_"):
+        certificate.comparable(other)

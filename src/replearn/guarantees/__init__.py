@@ -2,7 +2,7 @@
 
 from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
 from replearn.guarantees.block_votes import BlockVotes, compare_votes
-from replearn.guarantees.certificate import Certificate, certify
+from replearn.guarantees.certificate import GUARANTEES, Certificate, certify, derive
 from replearn.guarantees.choices import ChoiceDesign
 from replearn.guarantees.comparison import (
     DAYS,
@@ -45,7 +45,6 @@ from replearn.guarantees.small_data import (
     needed_for_events,
 )
 from replearn.guarantees.stage_plan import HeavyGoal, heavy_rows_needed, heavy_stage
-from replearn.guarantees.tasks import GUARANTEES, derive
 from replearn.guarantees.theorems import THEOREMS, Theorem
 from replearn.guarantees.votes import block_size_needed
 

@@ -15,7 +15,6 @@ from replearn.bounds import equal_share_tail
 from replearn.guarantees.block_votes import BlockVotes, compare_votes
 from replearn.guarantees.guarantee import Identity
 from replearn.guarantees.probe import Probe, compare_probes
-from replearn.guarantees.tasks import guarantee
 
 if TYPE_CHECKING:
     from replearn.guarantees.certificate import Certificate
@@ -185,7 +184,7 @@ def _promise_items(certificate: "Certificate") -> dict[str, Any]:
     design = certificate.design
     items = dict(certificate.inputs)
     if design is None:
-        for name in guarantee(certificate.task).estimates:
+        for name in certificate.estimates:
             items.pop(name, None)
     else:
         request = items.pop("request")
@@ -212,7 +211,7 @@ def _incumbent_items(identity: Identity) -> dict[str, Any]:
 
 def _side_items(certificate: "Certificate") -> dict[str, Any]:
     if certificate.design is None:
-        estimated = guarantee(certificate.task).estimates
+        estimated = certificate.estimates
         return {name: certificate.inputs.get(name) for name in estimated}
     request = certificate.design.request
     return {f"requested {name}": getattr(request, name) for name in _TARGETS}
