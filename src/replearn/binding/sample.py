@@ -39,6 +39,7 @@ Column = NDArray[np.floating[Any]]
 
 IMPUTER = "an imputer that fills in the mean"
 CUT = "a cut at quantiles (winsorising)"
+BINS = "a KBinsDiscretizer (bins of equal counts)"
 ORTHOGONAL = "TruncatedSVD, or another transformer that makes columns orthogonal,"
 
 TOLERANCE = 1e-9
@@ -97,9 +98,11 @@ def preprocessing_mark(X: Any) -> str | None:
     >>> preprocessing_mark(X), preprocessing_mark((X - X.mean(axis=0)) / X.std(axis=0))
     (None, 'X looks as if a StandardScaler had been fitted on it before')
     """
-    if sparse.issparse(X) and _has_unit_rows(X):
-        return None  # hashed texts of unit length have columns that end at 1
+    has_unit_rows = sparse.issparse(X) and _has_unit_rows(X)
     X = as_numbers(X)
+    bins = mark_of_bins(list(_counts_of_bins(X)))
+    if bins is not None or has_unit_rows:
+        return say_mark(bins)  # hashed texts of unit length have columns that end at 1
     with np.errstate(invalid="ignore", over="ignore"):
         cleared = _cleared_columns(X)
         pairs = zip(float_columns(X), cleared, strict=False)
@@ -440,6 +443,73 @@ def products_vanish(products: NDArray[np.float64]) -> bool:
 def is_whole(column: Column) -> bool:
     """Whether all cells are whole numbers."""
     return bool((column == np.round(column)).all())
+
+
+# -- bins of equal counts --------------------------------------------------------------------------
+_MIN_BINS = 3
+_MAX_BINS = 64
+_BINS_ALARM = 1e-6
+_COLUMN_ALARM = 1e-4
+
+
+def mark_of_bins(columns: Sequence[NDArray[np.intp]]) -> str | None:
+    """Name the transformer that leaves equally many cells in each bin, by counts of all values.
+
+    Independent draws from k values, however likely each is, fall into counts that differ by one at
+    most with a probability of at most C(k, r) n!/prod(c! (n/c)^c), where r counts are larger. Few
+    rows need several such columns.
+
+    >>> mark_of_bins([np.array([500, 500, 500, 500, 500])])
+    'a KBinsDiscretizer (bins of equal counts)'
+    >>> mark_of_bins([np.array([500, 490, 510, 500, 500])])
+    """
+    n_columns = math.log(max(1, len(columns)))
+    tails = [_log_equal_counts(c) for c in columns if _MIN_BINS <= len(c) <= _MAX_BINS]
+    small = [tail + n_columns for tail in tails if tail <= math.log(_COLUMN_ALARM)]
+    return BINS if math.fsum(small) <= math.log(_BINS_ALARM) else None
+
+
+def _log_equal_counts(counts: NDArray[np.intp]) -> float:
+    """Return the logarithm of the bound on the probability of equal counts; 0 if they are not."""
+    n = int(counts.sum())
+    k = len(counts)
+    if counts.min() < _MIN_REPEATS or counts.max() - counts.min() > 1:
+        return 0.0
+    ways = math.lgamma(k + 1) - math.lgamma(n % k + 1) - math.lgamma(k - n % k + 1)
+    each = (math.lgamma(c + 1) - c * math.log(c / n) for c in counts.tolist())
+    return ways + math.lgamma(n + 1) - math.fsum(each)
+
+
+def _counts_of_bins(X: Any) -> Iterator[NDArray[np.intp]]:
+    """Yield how often each value occurs in columns of a few whole numbers, and in indicators."""
+    columns: Any = X.T if type(X) is np.ndarray and X.ndim == 2 else columns_of(X)
+    n_ones: list[int] = []
+    n_rows = 0
+    for column in columns:
+        cells = np.asarray(column)
+        if cells.dtype.kind not in "iuf":
+            continue
+        n_rows = len(cells)
+        first = cells[:FIRST_ROWS]
+        if len(np.unique(first)) > _MAX_BINS or not is_whole(first):
+            n_ones.append(0)
+            continue
+        values, counts = np.unique(cells, return_counts=True)
+        yield counts
+        n_ones.append(int(counts[-1]) if values.tolist() == [0, 1] else 0)
+    yield from _counts_of_indicators(np.array(n_ones), n_rows)
+
+
+def _counts_of_indicators(n_ones: NDArray[np.intp], n_rows: int) -> Iterator[NDArray[np.intp]]:
+    """Yield the counts of neighbouring indicators of which each row has one."""
+    start = 0
+    while start < len(n_ones):
+        total = np.cumsum(n_ones[start : start + _MAX_BINS])
+        ends = np.flatnonzero(total == n_rows)
+        if n_ones[start] and len(ends):
+            yield n_ones[start : start + ends[0] + 1]
+            start += int(ends[0])
+        start += 1
 
 
 # -- rows that are not independent draws -----------------------------------------------------------
