@@ -482,22 +482,31 @@ def _log_equal_counts(counts: NDArray[np.intp]) -> float:
 
 def _counts_of_bins(X: Any) -> Iterator[NDArray[np.intp]]:
     """Yield how often each value occurs in columns of a few whole numbers, and in indicators."""
-    columns: Any = X.T if type(X) is np.ndarray and X.ndim == 2 else columns_of(X)
     n_ones: list[int] = []
     n_rows = 0
-    for column in columns:
-        cells = np.asarray(column)
-        if cells.dtype.kind not in "iuf":
+    for column in _columns_of_few(X):
+        n_ones.append(0)
+        if column is None:
             continue
-        n_rows = len(cells)
-        first = cells[:FIRST_ROWS]
-        if len(np.unique(first)) > _MAX_BINS or not is_whole(first):
-            n_ones.append(0)
-            continue
-        values, counts = np.unique(cells, return_counts=True)
+        n_rows = len(column)
+        values, counts = np.unique(column, return_counts=True)
         yield counts
-        n_ones.append(int(counts[-1]) if values.tolist() == [0, 1] else 0)
+        if values.tolist() == [0, 1]:
+            n_ones[-1] = int(counts[-1])
     yield from _counts_of_indicators(np.array(n_ones), n_rows)
+
+
+def _columns_of_few(X: Any) -> Iterator[NDArray[Any] | None]:
+    """Yield columns whose first cells are a few whole numbers, and None for all others."""
+    if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "iuf":
+        first = X[:FIRST_ROWS]
+        is_whole_number = (first == np.round(first)).all(axis=0).tolist()
+        columns: Any = (X[:, i] if whole else None for i, whole in enumerate(is_whole_number))
+    else:
+        columns = map(np.asarray, columns_of(X))
+    for column in columns:
+        kept = column is not None and column.dtype.kind in "iuf" and is_whole(column[:FIRST_ROWS])
+        yield column if kept and len(np.unique(column[:FIRST_ROWS])) <= _MAX_BINS else None
 
 
 def _counts_of_indicators(n_ones: NDArray[np.intp], n_rows: int) -> Iterator[NDArray[np.intp]]:
