@@ -20,8 +20,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, repeat
-from numbers import Real
-from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +31,13 @@ from replearn.binding.schema import row_number_column
 from replearn.bounds import least_log_tail
 from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning, warn_user
 from replearn.randomness import as_points
-from replearn.tables import names_persons
+from replearn.tables import (
+    as_floats,
+    as_numbers,
+    frame_columns,
+    names_persons,
+    number_columns,
+)
 
 Column = NDArray[np.floating[Any]]
 
@@ -50,10 +54,6 @@ _SHORT_FLOAT_TOLERANCE = 1e-4
 ROUGH = 1e-6
 MIN_ROWS = 30
 """Fewer rows prove nothing."""
-
-_FLOATS = ("float16", "float32", "float64")
-_SPARSE_COLUMNS = 64
-"""Columns of a sparse table that are looked at."""
 
 _CELLS_TOGETHER = 1 << 17
 """Cells of a small table that are looked at together: a megabyte."""
@@ -251,32 +251,6 @@ def _are_orthogonal(measured: Sequence[_Cells]) -> bool:
     return products_vanish(matrix.T @ matrix)
 
 
-def as_numbers(X: Any, most: int | None = None) -> Any:
-    """Return the first columns of a sparse table or an array of objects as doubles.
-
-    A column of objects that are not all numbers is NaN. Other tables stay as they are.
-
-    >>> as_numbers(np.array([[1, "f"], [2.5, "m"]], dtype=object))
-    array([[1. , nan],
-           [2.5, nan]])
-    """
-    if sparse.issparse(X):
-        rows: Any = X
-        return rows.tocsr()[:, : most or _SPARSE_COLUMNS].toarray()
-    if not (type(X) is np.ndarray and X.ndim == 2 and X.dtype == object):
-        return X
-    columns = [_numbers_of_objects(column) for column in X.T[:most]]
-    unknown = np.full(len(X), np.nan)
-    return np.column_stack([unknown if column is None else column for column in columns])
-
-
-def _numbers_of_objects(column: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Return a column of objects as doubles if they are numbers or missing; None if not."""
-    kinds = set(map(type, column.tolist()))
-    is_number = all(issubclass(kind, Real | np.number | NoneType) for kind in kinds)
-    return column.astype(np.float64) if is_number and not kinds <= {bool, NoneType} else None
-
-
 def float_columns(X: Any) -> Iterator[tuple[Column, float]]:
     """Yield the known values of each column of floats, and their sum."""
     if isinstance(X, np.ndarray):
@@ -284,34 +258,13 @@ def float_columns(X: Any) -> Iterator[tuple[Column, float]]:
             return
         pairs: Any = zip(X.T, X.sum(axis=0, dtype=np.float64), strict=True)
     else:
-        columns = (as_floats(column) for column in columns_of(X))
+        columns = (as_floats(column) for column in frame_columns(X))
         pairs = ((c, c.sum(dtype=np.float64)) for c in columns if c is not None)
     for column, total in pairs:
         if np.isnan(total):
             column = column[~np.isnan(column)]
             total = column.sum(dtype=np.float64)
         yield column, float(total)
-
-
-def columns_of(X: Any) -> Iterator[Any]:
-    """Yield the columns of a frame (pandas allows several of one name)."""
-    if hasattr(X, "iloc"):
-        return (X.iloc[:, index] for index in range(X.shape[1]))
-    return iter(X.get_columns() if hasattr(X, "get_columns") else ())
-
-
-def as_floats(column: Any) -> Column | None:
-    """Return a column of a frame as an array if it holds floats; None for all others."""
-    if hasattr(column, "iloc"):
-        if column.dtype == object:
-            return _numbers_of_objects(column.to_numpy())
-        if column.dtype.kind != "f":
-            return None
-        dtype = getattr(column.dtype, "numpy_dtype", column.dtype)  # Float64, double[pyarrow]
-        dtype = getattr(dtype, "subtype", dtype)  # Sparse[float64]
-        return np.asarray(column.to_numpy(dtype=dtype, na_value=np.nan))
-    name = str(column.dtype).lower()
-    return np.asarray(column.to_numpy(), dtype=name) if name in _FLOATS else None
 
 
 # -- the marks themselves; a column is `_Cells`, or `Moments` of the pieces of a file ------------
@@ -503,7 +456,7 @@ def _columns_of_few(X: Any) -> Iterator[NDArray[Any] | None]:
         is_whole_number = (first == np.round(first)).all(axis=0).tolist()
         columns: Any = (X[:, i] if whole else None for i, whole in enumerate(is_whole_number))
     else:
-        columns = map(np.asarray, columns_of(X))
+        columns = map(np.asarray, frame_columns(X))
     for column in columns:
         kept = column is not None and column.dtype.kind in "iuf" and is_whole(column[:FIRST_ROWS])
         yield column if kept and len(np.unique(column[:FIRST_ROWS])) <= _MAX_BINS else None
@@ -810,7 +763,7 @@ def _discrete_columns(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
     if sparse.issparse(X) or type(X) is np.ndarray:
         yield from _discrete_columns_of_array(as_numbers(X) if sparse.issparse(X) else X)
     elif hasattr(X, "iloc"):
-        for name, column in zip(X.columns, columns_of(X), strict=True):
+        for name, column in zip(X.columns, frame_columns(X), strict=True):
             if column.dtype.kind not in "biuf":
                 codes = column.factorize()[0]
                 yield name, codes[codes >= 0]
@@ -819,7 +772,7 @@ def _discrete_columns(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
                 if _repeats(cells):
                     yield name, _known(cells)
     else:
-        for column in columns_of(X):
+        for column in frame_columns(X):
             if not column.dtype.is_float():
                 yield column.name, column.drop_nulls().rank("dense").to_numpy()
             elif _repeats(cells := column.to_numpy()):
@@ -1011,17 +964,6 @@ def _medians(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     ordered = np.sort(rows, axis=1)
     n_cells = rows.shape[1]
     return np.asarray((ordered[:, (n_cells - 1) // 2] + ordered[:, n_cells // 2]) / 2.0)
-
-
-def number_columns(X: Any, most: int) -> Iterator[NDArray[np.float64]]:
-    """Yield the first columns of floats as arrays, with NaN where a cell is missing."""
-    X = as_numbers(X, most)
-    if type(X) is np.ndarray:
-        columns: Any = X.T[:most] if X.ndim == 2 and X.dtype.kind == "f" else ()
-    else:
-        columns = (cells for cells in map(as_floats, columns_of(X)) if cells is not None)
-    for _, cells in zip(range(most), columns, strict=False):
-        yield np.asarray(cells, dtype=np.float64)
 
 
 # -- words ---------------------------------------------------------------------------------------
