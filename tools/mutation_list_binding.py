@@ -299,6 +299,31 @@ BINDING = [
         "test_copies_with_small_changes_are_found_in_a_part_of_the_rows",
     ),
     _m(
+        "binding: E2 numbers of rows that stand together are not looked at",
+        "replearn.binding.sample._repeated_numbers",
+        condition("A or B < C", "True"),
+        f"{COPIES}::test_an_index_of_persons_or_of_rows",
+    ),
+    _m(
+        "binding: D4 bins of equal counts are no mark",
+        "replearn.binding.sample.mark_of_bins",
+        change("A <= math.log(_BINS_ALARM)", "False"),
+        "tests/binding/test_sample_marks.py::test_bins_of_equal_counts_are_a_mark",
+    ),
+    _m(
+        "binding: D4 bins of another lab need no proviso",
+        "replearn.guarantees.points._are_codes",
+        change("all(A)", "False"),
+        "tests/binding/test_probe.py::test_bins_may_be_those_of_each_lab",
+    ),
+    _m(
+        "binding: runs without a promise are comparable",
+        "replearn.guarantees.comparison.compare",
+        change("identity.failed_conditions", "()"),
+        "tests/guarantees/test_comparison.py::"
+        "test_without_a_promise_it_is_unknown_whether_runs_are_comparable",
+    ),
+    _m(
         "binding: E2 copies of varied numbers are not looked for",
         "replearn.binding.sample.jittered_rows",
         change("_say_near_rows(A, B, C, D)", "None"),

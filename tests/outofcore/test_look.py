@@ -146,6 +146,7 @@ TRANSFORMS = {
     "with_mean=False": lambda x: 1 + (x - x.mean()) / x.std(),
     "an imputer": lambda x: np.where(np.arange(N) % 9, x, x[np.arange(N) % 9 > 0].mean()),
     "winsorising": lambda x: np.clip(x, np.sort(x)[N // 20], np.sort(x)[-N // 20 - 1]),
+    "KBinsDiscretizer": lambda x: np.floor(np.argsort(np.argsort(x)) / (N / 8)),
     "TruncatedSVD": lambda x: x,
 }
 

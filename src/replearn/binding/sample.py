@@ -20,8 +20,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, repeat
-from numbers import Real
-from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,12 +31,19 @@ from replearn.binding.schema import row_number_column
 from replearn.bounds import least_log_tail
 from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning, warn_user
 from replearn.randomness import as_points
-from replearn.tables import names_persons
+from replearn.tables import (
+    as_floats,
+    as_numbers,
+    frame_columns,
+    names_persons,
+    number_columns,
+)
 
 Column = NDArray[np.floating[Any]]
 
 IMPUTER = "an imputer that fills in the mean"
 CUT = "a cut at quantiles (winsorising)"
+BINS = "a KBinsDiscretizer (bins of equal counts)"
 ORTHOGONAL = "TruncatedSVD, or another transformer that makes columns orthogonal,"
 
 TOLERANCE = 1e-9
@@ -49,10 +54,6 @@ _SHORT_FLOAT_TOLERANCE = 1e-4
 ROUGH = 1e-6
 MIN_ROWS = 30
 """Fewer rows prove nothing."""
-
-_FLOATS = ("float16", "float32", "float64")
-_SPARSE_COLUMNS = 64
-"""Columns of a sparse table that are looked at."""
 
 _CELLS_TOGETHER = 1 << 17
 """Cells of a small table that are looked at together: a megabyte."""
@@ -97,9 +98,11 @@ def preprocessing_mark(X: Any) -> str | None:
     >>> preprocessing_mark(X), preprocessing_mark((X - X.mean(axis=0)) / X.std(axis=0))
     (None, 'X looks as if a StandardScaler had been fitted on it before')
     """
-    if sparse.issparse(X) and _has_unit_rows(X):
-        return None  # hashed texts of unit length have columns that end at 1
+    has_unit_rows = sparse.issparse(X) and _has_unit_rows(X)
     X = as_numbers(X)
+    bins = mark_of_bins(list(_counts_of_bins(X)))
+    if bins is not None or has_unit_rows:
+        return say_mark(bins)  # hashed texts of unit length have columns that end at 1
     with np.errstate(invalid="ignore", over="ignore"):
         cleared = _cleared_columns(X)
         pairs = zip(float_columns(X), cleared, strict=False)
@@ -248,32 +251,6 @@ def _are_orthogonal(measured: Sequence[_Cells]) -> bool:
     return products_vanish(matrix.T @ matrix)
 
 
-def as_numbers(X: Any, most: int | None = None) -> Any:
-    """Return the first columns of a sparse table or an array of objects as doubles.
-
-    A column of objects that are not all numbers is NaN. Other tables stay as they are.
-
-    >>> as_numbers(np.array([[1, "f"], [2.5, "m"]], dtype=object))
-    array([[1. , nan],
-           [2.5, nan]])
-    """
-    if sparse.issparse(X):
-        rows: Any = X
-        return rows.tocsr()[:, : most or _SPARSE_COLUMNS].toarray()
-    if not (type(X) is np.ndarray and X.ndim == 2 and X.dtype == object):
-        return X
-    columns = [_numbers_of_objects(column) for column in X.T[:most]]
-    unknown = np.full(len(X), np.nan)
-    return np.column_stack([unknown if column is None else column for column in columns])
-
-
-def _numbers_of_objects(column: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Return a column of objects as doubles if they are numbers or missing; None if not."""
-    kinds = set(map(type, column.tolist()))
-    is_number = all(issubclass(kind, Real | np.number | NoneType) for kind in kinds)
-    return column.astype(np.float64) if is_number and not kinds <= {bool, NoneType} else None
-
-
 def float_columns(X: Any) -> Iterator[tuple[Column, float]]:
     """Yield the known values of each column of floats, and their sum."""
     if isinstance(X, np.ndarray):
@@ -281,34 +258,13 @@ def float_columns(X: Any) -> Iterator[tuple[Column, float]]:
             return
         pairs: Any = zip(X.T, X.sum(axis=0, dtype=np.float64), strict=True)
     else:
-        columns = (as_floats(column) for column in columns_of(X))
+        columns = (as_floats(column) for column in frame_columns(X))
         pairs = ((c, c.sum(dtype=np.float64)) for c in columns if c is not None)
     for column, total in pairs:
         if np.isnan(total):
             column = column[~np.isnan(column)]
             total = column.sum(dtype=np.float64)
         yield column, float(total)
-
-
-def columns_of(X: Any) -> Iterator[Any]:
-    """Yield the columns of a frame (pandas allows several of one name)."""
-    if hasattr(X, "iloc"):
-        return (X.iloc[:, index] for index in range(X.shape[1]))
-    return iter(X.get_columns() if hasattr(X, "get_columns") else ())
-
-
-def as_floats(column: Any) -> Column | None:
-    """Return a column of a frame as an array if it holds floats; None for all others."""
-    if hasattr(column, "iloc"):
-        if column.dtype == object:
-            return _numbers_of_objects(column.to_numpy())
-        if column.dtype.kind != "f":
-            return None
-        dtype = getattr(column.dtype, "numpy_dtype", column.dtype)  # Float64, double[pyarrow]
-        dtype = getattr(dtype, "subtype", dtype)  # Sparse[float64]
-        return np.asarray(column.to_numpy(dtype=dtype, na_value=np.nan))
-    name = str(column.dtype).lower()
-    return np.asarray(column.to_numpy(), dtype=name) if name in _FLOATS else None
 
 
 # -- the marks themselves; a column is `_Cells`, or `Moments` of the pieces of a file ------------
@@ -440,6 +396,82 @@ def products_vanish(products: NDArray[np.float64]) -> bool:
 def is_whole(column: Column) -> bool:
     """Whether all cells are whole numbers."""
     return bool((column == np.round(column)).all())
+
+
+# -- bins of equal counts --------------------------------------------------------------------------
+_MIN_BINS = 3
+_MAX_BINS = 64
+_BINS_ALARM = 1e-6
+_COLUMN_ALARM = 1e-4
+
+
+def mark_of_bins(columns: Sequence[NDArray[np.intp]]) -> str | None:
+    """Name the transformer that leaves equally many cells in each bin, by counts of all values.
+
+    Independent draws from k values, however likely each is, fall into counts that differ by one at
+    most with a probability of at most C(k, r) n!/prod(c! (n/c)^c), where r counts are larger. Few
+    rows need several such columns.
+
+    >>> mark_of_bins([np.array([500, 500, 500, 500, 500])])
+    'a KBinsDiscretizer (bins of equal counts)'
+    >>> mark_of_bins([np.array([500, 490, 510, 500, 500])])
+    """
+    n_columns = math.log(max(1, len(columns)))
+    tails = [_log_equal_counts(c) for c in columns if _MIN_BINS <= len(c) <= _MAX_BINS]
+    small = [tail + n_columns for tail in tails if tail <= math.log(_COLUMN_ALARM)]
+    return BINS if math.fsum(small) <= math.log(_BINS_ALARM) else None
+
+
+def _log_equal_counts(counts: NDArray[np.intp]) -> float:
+    """Return the logarithm of the bound on the probability of equal counts; 0 if they are not."""
+    n = int(counts.sum())
+    k = len(counts)
+    if counts.min() < _MIN_REPEATS or counts.max() - counts.min() > 1:
+        return 0.0
+    ways = math.lgamma(k + 1) - math.lgamma(n % k + 1) - math.lgamma(k - n % k + 1)
+    each = (math.lgamma(c + 1) - c * math.log(c / n) for c in counts.tolist())
+    return ways + math.lgamma(n + 1) - math.fsum(each)
+
+
+def _counts_of_bins(X: Any) -> Iterator[NDArray[np.intp]]:
+    """Yield how often each value occurs in columns of a few whole numbers, and in indicators."""
+    n_ones: list[int] = []
+    n_rows = 0
+    for column in _columns_of_few(X):
+        n_ones.append(0)
+        if column is None:
+            continue
+        n_rows = len(column)
+        values, counts = np.unique(column, return_counts=True)
+        yield counts
+        if values.tolist() == [0, 1]:
+            n_ones[-1] = int(counts[-1])
+    yield from _counts_of_indicators(np.array(n_ones), n_rows)
+
+
+def _columns_of_few(X: Any) -> Iterator[NDArray[Any] | None]:
+    """Yield columns whose first cells are a few whole numbers, and None for all others."""
+    if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "iuf":
+        first = X[:FIRST_ROWS]
+        is_whole_number = (first == np.round(first)).all(axis=0).tolist()
+        columns: Any = (X[:, i] if whole else None for i, whole in enumerate(is_whole_number))
+    else:
+        columns = map(np.asarray, frame_columns(X))
+    for column in columns:
+        kept = column is not None and column.dtype.kind in "iuf" and is_whole(column[:FIRST_ROWS])
+        yield column if kept and len(np.unique(column[:FIRST_ROWS])) <= _MAX_BINS else None
+
+
+def _counts_of_indicators(n_ones: NDArray[np.intp], n_rows: int) -> Iterator[NDArray[np.intp]]:
+    """Yield the counts of neighbouring indicators of which each row has one."""
+    start = 0
+    while start < len(n_ones):
+        total = np.cumsum(n_ones[start : start + _MAX_BINS])
+        ends = np.flatnonzero(total == n_rows)
+        if n_ones[start] and len(ends):
+            yield n_ones[start : start + ends[0] + 1]
+            start += int(ends[0])
+        start += 1
 
 
 # -- rows that are not independent draws -----------------------------------------------------------
@@ -731,7 +763,7 @@ def _discrete_columns(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
     if sparse.issparse(X) or type(X) is np.ndarray:
         yield from _discrete_columns_of_array(as_numbers(X) if sparse.issparse(X) else X)
     elif hasattr(X, "iloc"):
-        for name, column in zip(X.columns, columns_of(X), strict=True):
+        for name, column in zip(X.columns, frame_columns(X), strict=True):
             if column.dtype.kind not in "biuf":
                 codes = column.factorize()[0]
                 yield name, codes[codes >= 0]
@@ -740,7 +772,7 @@ def _discrete_columns(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
                 if _repeats(cells):
                     yield name, _known(cells)
     else:
-        for column in columns_of(X):
+        for column in frame_columns(X):
             if not column.dtype.is_float():
                 yield column.name, column.drop_nulls().rank("dense").to_numpy()
             elif _repeats(cells := column.to_numpy()):
@@ -932,17 +964,6 @@ def _medians(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     ordered = np.sort(rows, axis=1)
     n_cells = rows.shape[1]
     return np.asarray((ordered[:, (n_cells - 1) // 2] + ordered[:, n_cells // 2]) / 2.0)
-
-
-def number_columns(X: Any, most: int) -> Iterator[NDArray[np.float64]]:
-    """Yield the first columns of floats as arrays, with NaN where a cell is missing."""
-    X = as_numbers(X, most)
-    if type(X) is np.ndarray:
-        columns: Any = X.T[:most] if X.ndim == 2 and X.dtype.kind == "f" else ()
-    else:
-        columns = (cells for cells in map(as_floats, columns_of(X)) if cells is not None)
-    for _, cells in zip(range(most), columns, strict=False):
-        yield np.asarray(cells, dtype=np.float64)
 
 
 # -- words ---------------------------------------------------------------------------------------

@@ -235,6 +235,9 @@ SHORT = "numbers of 8 decimals"
 DAYS = "whole days"
 
 _STATEMENTS = 24  # per column at most: kinds, decimals, quantiles, levels; texts and labels
+_MIN_CODES = 3
+_RARE_BINS = 2
+_LISTED = 0.95
 _A_PROBE = "check with `replearn probe`"
 
 
@@ -301,7 +304,7 @@ def _compare_sketches(here: dict[str, Any], there: dict[str, Any]) -> PointsComp
     unknowns = [_without_zone(one, two, width) for one, two in pairs]
     if here["order"] != there["order"]:
         unknowns.append("columns: the frames have them in different orders here and there")
-    full = [one["name"] for one, two in pairs if width.is_full(one, two)]
+    full = [one["name"] for one, two in pairs if width.is_full(one, two) or _are_codes(one, two)]
     return PointsCompared(
         (*found, *_texts(here, there, width)), tuple(filter(None, unknowns)), _unverified(full)
     )
@@ -366,6 +369,31 @@ class _Width:
             if SHORT in col["steps"]
         ]
         return bool(shares) and min(shares) < 0.5
+
+
+def _are_codes(one: dict[str, Any], two: dict[str, Any]) -> bool:
+    """Whether both columns hold the numbers 0, 1, 2, ... and no others: categories, or bins.
+
+    Bins at the ends may be too rare to be listed.
+
+    >>> bins = {"kinds": {"number": 900}, "steps": {"numbers of 0 decimals": 900}}
+    >>> bins["all"] = {"quantiles": [0.0, 1.0, 2.0], "levels": {"a": 300, "b": 300, "c": 300}}
+    >>> _are_codes(bins, bins), _are_codes(bins, {**bins, "kinds": {"number": 1000}})
+    (True, False)
+    """
+    return all(map(_has_codes, (one, two)))
+
+
+def _has_codes(column: dict[str, Any]) -> bool:
+    levels = column["all"]["levels"]
+    first, *_, last = column["all"]["quantiles"]
+    n = column["kinds"].get("number", 0)
+    listed = sum(levels.values())
+    if len(levels) < _MIN_CODES or listed < _LISTED * n or last is None:
+        return False
+    n_beyond = len(levels) - (last - first + 1)  # levels that are rarer than quantiles show
+    n_hidden = 0 if listed == n else _RARE_BINS
+    return bool(n_beyond >= 0 and 0 <= first <= n_beyond + n_hidden)
 
 
 def slack(n_here: int, n_there: int, n_columns: int) -> float:

@@ -26,6 +26,7 @@ from replearn.binding import (
     grid_cells,
     grid_exponents,
     jittered_rows,
+    mark_of_bins,
     mixed_bits,
     repeated_values,
     rows_sketched,
@@ -176,12 +177,16 @@ class Look:
         products: NDArray[np.float64] = np.sum([one["products"] for one in seen], axis=0)
         numbered = numbered_column(columns, self.table.container)
         some_rows = self._read_all("look/some")
-        failed = say_conditions(say_mark(mark_of(columns, products, some_rows)), numbered)
+        counted = self._counted_values()
+        whole = {column.name for column in columns if column.whole}
+        bins = [c.counts for name, c in counted.items() if name in whole and not c.n_halved]
+        mark = mark_of_bins(bins) or mark_of(columns, products, some_rows)
+        failed = say_conditions(say_mark(mark), numbered)
         found = copied_rows(X, codes, n_views(self._n_halved(COPIES)))
-        return failed + say_copies(found or self._repeated_column() or self._near_rows())
+        return failed + say_copies(found or self._repeated_column(counted) or self._near_rows())
 
-    def _repeated_column(self) -> tuple[str, str] | None:
-        """Find a column in which values occur as often as persons in a panel do."""
+    def _counted_values(self) -> dict[str | int, ValueCounts]:
+        """Add up how often the values of each column occur."""
         features = self.table.features
         counted = [ValueCounts(MAX_VALUES) for _ in features]
         for piece, seen in enumerate(self._seen()):
@@ -195,9 +200,13 @@ class Look:
                 own.hashes = part.column("hash").to_numpy()
                 own.counts = part.column("count").to_numpy()
                 counted[index].merge([own])
-        for index, values in enumerate(counted):
-            name = index if self.table.container == "numpy" else features[index]
-            views = n_views(values.n_halved) * max(self.n, len(features))
+        names = range(len(features)) if self.table.container == "numpy" else features
+        return dict(zip(names, counted, strict=True))
+
+    def _repeated_column(self, counted: dict[str | int, ValueCounts]) -> tuple[str, str] | None:
+        """Find a column in which values occur as often as persons in a panel do."""
+        for name, values in counted.items():
+            views = n_views(values.n_halved) * max(self.n, len(counted))
             found = repeated_values(name, values.counts, values.n_rows, values.n_values, views)
             if found is not None:
                 return found
