@@ -354,13 +354,13 @@ def _gates(result: Any, judged: str, options: AuditOptions) -> list[dict[str, An
 
 
 def _verdict(gate: dict[str, Any]) -> str:
-    rate = f"{gate['estimate']:.2%}"
-    model = repr(gate["model"])
-    what = f"flip rate of {model} is {rate}"
+    from replearn.auditing import Estimate
+
+    rate = Estimate(gate["estimate"], gate["lower"], gate["upper"])
     always = "; its predictions are useless" if gate.get("useless") else ""
     return (
-        f"gate {'passed' if gate['passed'] else 'FAILED'}: {what} ({gate['lower']:.2%} to "
-        f"{gate['upper']:.2%}), allowed {gate['allowed']:.2%} for the {gate['judged']}{always}"
+        f"gate {'passed' if gate['passed'] else 'FAILED'}: flip rate of {gate['model']!r} is "
+        f"{rate}, allowed {100 * gate['allowed']:.2f} % for the {gate['judged']}{always}"
     )
 
 
