@@ -13,6 +13,7 @@ from replearn.cli import (
     INTERRUPTED,
     STARTED,
     Action,
+    _how_to_continue,
     flag,
     names,
     number,
@@ -217,7 +218,8 @@ def run(options: AuditOptions) -> int:
     for gate in gates:
         say(_verdict(gate))
     if result.interrupted:
-        say("interrupted: the report shows what was measured before")
+        more = _how_to_continue(options.resume)
+        say(f"interrupted: the report shows what was measured before{more}")
         return INTERRUPTED
     return DONE if all(gate["passed"] for gate in gates) else GATE_FAILED
 
