@@ -60,10 +60,10 @@ def test_summary_is_markdown_that_data_cannot_break():
     text = found.to_markdown(flip_gates(found.flips, fail_above=0.01), old="a.csv", new="b.csv")
     lines = text.splitlines()
     assert lines[0] == "### Gate FAILED: 8 of 400 predictions change"
-    assert "| flip rate | 2.00% (0.87% to 3.90%) |" in lines
-    judged = "FAILED: flip rate 2.00% (0.87% to 3.90%), allowed 1.00% for the estimate"
+    assert "| flip rate | 2.00 % (0.87 to 3.90 %) |" in lines
+    judged = "FAILED: flip rate 2.00 % (0.87 to 3.90 %), allowed 1.00 % for the estimate"
     assert f"| gate: flip rate | {judged} |" in lines
-    assert "| accuracy | 100.00% → 98.00% |" in lines
+    assert "| accuracy | 100.00 % → 98.00 % |" in lines
     assert "<b>" not in text
     assert any(line.startswith(r"| g = &lt;b&gt;a\|b&lt;/b&gt; | 200 | 4.0 % (") for line in lines)
     passed = found.to_markdown(flip_gates(found.flips, fail_above=0.02))

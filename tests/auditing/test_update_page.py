@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 from replearn.auditing import compare, update_gates
+from replearn.auditing._update_page import _plotted
 
 ROOT = Path(__file__).parents[2]
 EVIL = "</script><script>window.pwned=1</script><img src=x onerror='window.pwned=1'>"
@@ -112,7 +114,8 @@ def test_the_first_screen_says_whose_probability_is_approved(side, words):
 
 
 def test_both_models_are_called_old_and_new(found):
-    accuracy = re.search(r"Both models, and no model at all.*?</tr>", found.to_html(), re.DOTALL)
+    page = found.to_html().replace("\u00a0", " ")
+    accuracy = re.search(r"Both models, and no model at all.*?</tr>", page, re.DOTALL)
     assert f"old {found.usefulness_a.accuracy}, new {found.usefulness_b.accuracy}" in accuracy[0]
 
 
@@ -121,7 +124,7 @@ def test_markdown_of_a_quantity_names_the_tolerance_and_no_accuracy():
     found = compare(truth + 1, truth + 6, y=truth, tolerance=5.0)
     text = found.to_markdown()
     assert text.startswith("### 40 of 40 predictions change by 5 or more")
-    assert "| share within the tolerance | 100.00% → 0.00% |" in text
+    assert "| share within the tolerance | 100.00 % → 0.00 % |" in text
     assert "accuracy" not in text
 
 
@@ -183,6 +186,41 @@ def test_nothing_is_wider_than_the_screen(visit, width):
         }).map((cell) => cell.textContent.slice(0, 40))"""
     )
     assert cut_off == []
+
+
+def test_no_word_of_a_narrow_table_is_broken(visit):
+    page = visit(400)
+    page.evaluate(OPEN_ALL)
+    heights = page.evaluate(
+        "[...document.querySelectorAll('.bands tbody th')].map(head => head.offsetHeight)"
+    )
+    assert len(heights) == 10
+    assert max(heights) < 40, "one line each"
+
+
+def test_each_gate_is_drawn_beside_its_rows_alone(visit, found, gates):
+    page = visit()
+    lines = "[...document.querySelectorAll('#plot-changes .ideal')]"
+    drawn = page.evaluate(
+        f"{lines}.map(line => [line.x1, line.y1, line.y2].map(at => at.baseVal.value))"
+    )
+    allowed = [line["allowed"] for line in _plotted(found, gates)["changes"]]
+    assert len(drawn) == sum(share is not None for share in allowed)
+    assert len({x for x, _, _ in drawn}) == len({share for share in allowed if share is not None})
+    for (_, top, bottom), (_, following, _) in pairwise(drawn):
+        assert top < bottom <= following + 1
+    by_name = {line["name"]: line["allowed"] for line in _plotted(found, gates)["changes"]}
+    assert by_name["become right"] is None
+    flip_rate, *_ = gates
+    assert by_name["all rows"] == flip_rate.allowed
+
+
+def test_shares_are_written_in_one_way(found, gates):
+    page = found.to_html(gates)
+    texts = re.sub(r"<(script|style)>.*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
+    assert re.search(r"\d\u00a0%", texts)
+    for text in (texts, str(found), found.to_markdown(gates)):
+        assert re.findall(r".{9}\d%.{9}", text) == []
 
 
 def test_rows_can_be_searched_filtered_and_sorted(visit):

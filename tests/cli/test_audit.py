@@ -150,7 +150,41 @@ def test_ctrl_c_leaves_a_report(call, shop, monkeypatch, tmp_path):
     assert code == 130
     assert "4 of 9 pairs were run: it was interrupted" in out
     assert "interrupted" in err
+    assert "continues" not in err
     assert "it was interrupted" in (tmp_path / "r.md").read_text()
+
+
+def test_after_ctrl_c_the_same_command_continues(call, shop, monkeypatch, tmp_path):
+    from replearn.auditing import _runs
+
+    work = tmp_path / "work"
+    command = ("audit", shop / "a.csv", *QUICK, "--pairs", "3", "--jobs", "1", "--resume", work)
+    command += ("--contenders", "baseline,bagging")
+    whole = call(*command, "--resume", tmp_path / "other", "--json")[1]
+    real, done = _runs.run_pair, []
+
+    def run_pair(job):
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        done.append(job)
+        return real(job)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_runs, "run_pair", run_pair)
+        code, out, err = call(*command)
+    assert code == 130
+    assert "left out because it was interrupted: bagging" in " ".join(out.split())
+    assert f"what was measured before; the same command continues from {work}" in err
+    continued = json.loads(call(*command, "--json")[1])
+    expected = json.loads(whole)
+    del continued["timings"], expected["timings"]
+    assert continued == expected
+
+
+def test_a_folder_to_continue_from_is_no_file(call, shop):
+    code, _, err = call("audit", shop / "a.csv", *QUICK, "--resume", shop / "key.txt")
+    assert code == 2
+    assert f"--resume {shop / 'key.txt'} is a file; name a folder." in err
 
 
 def test_a_large_table_is_audited_with_fewer_rows_and_says_so(call, shop, monkeypatch):

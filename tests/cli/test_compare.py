@@ -36,7 +36,7 @@ def test_two_tables(call, tables, allowed, code):
     assert (told["rows"], told["flips"]["estimate"]) == (100, 0.03)
     assert told["gates"][0]["passed"] is (code == 0)
     assert told["flips"]["lower"] < 0.03 < told["flips"]["upper"]
-    assert f"gate {'passed' if code == 0 else 'FAILED'}: flip rate 3.00% (" in found[2]
+    assert f"gate {'passed' if code == 0 else 'FAILED'}: flip rate 3.00 % (" in found[2]
 
 
 def test_the_upper_limit_can_be_judged(call, tables):

@@ -28,8 +28,8 @@ def test_the_message_names_rate_limit_group_and_rows():
         assert_flips_below(OLD, NEW, ROWS, 0.001, subgroups={"sign": sign})
     text = str(error.value)
     first = int(np.flatnonzero(OLD.predict(ROWS) != NEW.predict(ROWS))[0])
-    assert f"flip rate {RATE:.2%} (" in text
-    assert "allowed 0.10% for the estimate" in text
+    assert f"flip rate {100 * RATE:.2f} % (" in text
+    assert "allowed 0.10 % for the estimate" in text
     assert re.search(r"Worst group: sign = (plus|minus) with \d", text)
     assert f"Rows that change: {first} (" in text
 

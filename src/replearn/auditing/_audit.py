@@ -377,7 +377,9 @@ def _cut_short(finished: Finished, task: Task, wanted: Task, runner: Runner) -> 
         )
     missing = _not_measured(finished, task, wanted)
     if missing:
-        yield f"left out for lack of time: {', '.join(missing)}"
+        is_cut = runner.stopped == INTERRUPTED
+        why = "because it was interrupted" if is_cut else "for lack of time"
+        yield f"left out {why}: {', '.join(missing)}"
     n_used = len(wanted.rows.used)
     if n_used < full.n_rows:
         yield f"{n_used:,} of {full.n_rows:,} rows of the file were used, as requested"
@@ -461,7 +463,7 @@ class Measurement:
     explanation : ExplanationRuns, default=None
         Importances and coefficients of the baseline.
     not_measured : tuple of str, default=()
-        Contenders that were left out for lack of time.
+        Contenders that were left out, for lack of time or by an interruption.
     cut_short : tuple of str, default=()
         How far the audit got, where it is not as far as requested, in words.
     interrupted : bool, default=False

@@ -278,7 +278,7 @@ class Judgement:
     n_settings : int
         Contenders that are settings of a grid; their limits hold for all of them at once.
     not_measured : tuple of str
-        Contenders that were left out for lack of time.
+        Contenders that were left out, for lack of time or by an interruption.
     """
 
     contenders: tuple[ContenderJudgement, ...]
@@ -581,7 +581,7 @@ def headline(judgement: Judgement) -> str:
         sentence = f"{sentence} But {first.name} {useless_reason(first)}."
     if judgement.not_measured:
         names = ", ".join(judgement.not_measured)
-        sentence = f"{sentence} Not measured for lack of time: {names}."
+        sentence = f"{sentence} Not measured: {names}."
     return sentence
 
 

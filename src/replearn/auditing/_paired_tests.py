@@ -110,9 +110,9 @@ def exact_difference(n_gained: int, n_lost: int, n_rows: int, delta: float) -> E
     p and q leave delta / 2: together they fail with probability at most delta.
 
     >>> print(exact_difference(6, 0, 100, 0.05))
-    6.00% (0.06% to 15.84%)
+    6.00 % (0.06 to 15.84 %)
     >>> print(exact_difference(5, 0, 100, 0.05))
-    5.00% (-1.23% to 14.41%)
+    5.00 % (-1.23 to 14.41 %)
     """
     n_changed = n_gained + n_lost
     few, many = map(float, binomial_limits(n_changed, n_rows, SHARE_OF_DELTA * delta))

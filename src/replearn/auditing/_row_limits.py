@@ -104,7 +104,7 @@ def clustered_share(totals: Floats, sizes: Floats, delta: float) -> Estimate:
 
     >>> sizes = np.full(100, 5.0)
     >>> print(clustered_share(np.arange(100) % 2 * 5.0, sizes, 0.05))
-    50.00% (40.03% to 59.97%)
+    50.00 % (40.03 to 59.97 %)
     """
     n_groups = len(sizes)
     n_rows = float(sizes.sum())

@@ -97,7 +97,8 @@ class Estimate:
         return f"{self.value:.{digits}f} ({self.lower:.{digits}f} to {self.upper:.{digits}f})"
 
     def __format__(self, digits: str) -> str:
-        digits = digits or ".2%"
+        if not digits:
+            return self.percent(2)
         return f"{self.value:{digits}} ({self.lower:{digits}} to {self.upper:{digits}})"
 
     def __str__(self) -> str:
@@ -164,7 +165,7 @@ def mean_limits(
     shares in [0, 1]; otherwise ``within`` says between which numbers their mean lies.
 
     >>> str(mean_limits(np.tile([0.0, 0.1, 0.0, 0.1], (20, 25)), 0.05))
-    '5.00% (4.00% to 6.00%)'
+    '5.00 % (4.00 to 6.00 %)'
     """
     if rows is not None:
         flips = flips[:, rows]
@@ -209,7 +210,7 @@ def strict_limits(flips: Floats, delta: float) -> Estimate:
     (theorem: binomial-limits): wide, because a rare pair might flip every row.
 
     >>> str(strict_limits(np.full((20, 100), 0.02), 0.05))
-    '2.00% (0.00% to 22.74%)'
+    '2.00 % (0.00 to 22.74 %)'
     """
     value = float(flips.mean())
     trials = min(flips.shape)

@@ -16,7 +16,7 @@ from replearn.auditing._report import (
     page_asset,
     script_json,
 )
-from replearn.auditing._statistics import as_json
+from replearn.auditing._statistics import as_json, percent
 from replearn.records import visible
 
 if TYPE_CHECKING:
@@ -28,6 +28,12 @@ MAX_GROUPS = 20
 
 MAX_DRAWN = 8
 """The picture of the first screen shows this many groups."""
+
+ALL_ROWS = "all rows"
+BECOME_WRONG = "become wrong"
+A_GROUP = "a group"
+GATED = {"flip rate where": A_GROUP, "flip rate": ALL_ROWS, "negative flip rate": BECOME_WRONG}
+"""How the quantities of gates begin, and the lines of the picture that they are about."""
 
 
 def to_markdown(
@@ -47,7 +53,7 @@ def to_markdown(
     lines += words.flip_lines(found)[1:]
     if found.accuracy_a is not None:
         name = "accuracy" if found.quantity is None else words.WITHIN_TOLERANCE
-        lines.append((name, f"{found.accuracy_a:.2%} → {found.accuracy_b:.2%}"))
+        lines.append((name, f"{percent(found.accuracy_a)} → {percent(found.accuracy_b)}"))
     lines += words.score_lines(found)
     if "unknown" not in found.comparable:
         lines.append(("comparable runs", found.comparable))
@@ -62,8 +68,8 @@ def to_markdown(
         markdown_text(words.approval_note(found)),
         _groups(found),
         _golden(found),
-        f"Limits: {1 - found.delta:.0%}, over {'rows' if found.n_groups is None else 'groups'}, "
-        "for these two models.",
+        f"Limits: {percent(1 - found.delta, 0)}, over "
+        f"{'rows' if found.n_groups is None else 'groups'}, for these two models.",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 
@@ -118,6 +124,7 @@ def to_html(
         better=words.is_it_better(found),
         for_whom=words.for_whom(found),
         deployment=words.deployment(gates),
+        about_allowed=_about_allowed(gates),
         failed=any(not gate.passed for gate in gates),
         overview=words.overview(found),
         flips=words.flip_lines(found),
@@ -146,24 +153,43 @@ def _ranked(found: ModelComparison) -> list[Any]:
 
 def _plotted(found: ModelComparison, gates: Sequence[Gate]) -> dict[str, Any]:
     """Return what the pictures show."""
-    lines = [("all rows", found.flips, len(found.predictions_a))]
+    lines = [(ALL_ROWS, found.flips, len(found.predictions_a))]
     for name, estimate in (
-        ("become wrong", found.right_to_wrong),
+        (BECOME_WRONG, found.right_to_wrong),
         ("become right", found.wrong_to_right),
     ):
         if estimate is not None:
             lines.append((name, estimate, len(found.predictions_a)))
+    first_group = len(lines)
     lines += [(g.name, g, g.rows) for g in found.worst_subgroups()[:MAX_DRAWN]]
-    allowed = [gate.allowed for gate in gates if gate.quantity == "flip rate"]
+    allowed = _allowed(gates)
     scores = found.scores
     return {
         "changes": [
-            {"name": name, "estimate": e.value, "lower": e.lower, "upper": e.upper, "rows": rows}
-            for name, e, rows in lines
+            {
+                **{"name": name, "estimate": e.value, "lower": e.lower, "upper": e.upper},
+                **{"rows": rows, "allowed": allowed.get(name if index < first_group else A_GROUP)},
+            }
+            for index, (name, e, rows) in enumerate(lines)
         ],
-        "allowed": min(allowed) if allowed else None,
         "calibration": None if scores is None else as_json(scores.calibration),
     }
+
+
+def _allowed(gates: Sequence[Gate]) -> dict[str, float]:
+    """Return what gates allow for all rows, for those that become wrong, and for each group."""
+    allowed: dict[str, float] = {}
+    for gate in gates:
+        names = [name for start, name in GATED.items() if gate.quantity.startswith(start)]
+        for name in names[:1]:
+            allowed[name] = min(gate.allowed, allowed.get(name, 1.0))
+    return allowed
+
+
+def _about_allowed(gates: Sequence[Gate]) -> str:
+    """Say what the lines of the picture are; empty without gates."""
+    shown = [f"{name} {percent(share, 1)}" for name, share in _allowed(gates).items()]
+    return f"Dashed: what gates allow ({', '.join(shown)})." if shown else ""
 
 
 GLOSSARY = {

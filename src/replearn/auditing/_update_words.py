@@ -335,7 +335,7 @@ def to_text(found: ModelComparison) -> str:
         text = f"{largest.name}, PSI {largest.psi:.4f} ({largest.size})"
         lines.append(("largest shift of a column", text))
     if found.expected_flips is not None:
-        lines.append(("over all keys", f"{found.expected_flips:.2%}"))
+        lines.append(("over all keys", percent(found.expected_flips)))
     groups = [(group.name, f"{group}, {group.rows} rows") for group in found.worst_subgroups()]
     return two_columns([*lines, ("comparable", found.comparable), *groups])
 
@@ -359,7 +359,7 @@ def useful_lines(found: ModelComparison) -> Lines:
         return []
     always = f"always {none.label!r}"
     lines = [
-        ("accuracy", one.accuracy, two.accuracy, f"{always}: {none.accuracy:.2%}"),
+        ("accuracy", one.accuracy, two.accuracy, f"{always}: {percent(none.accuracy)}"),
         ("balanced accuracy", one.balanced_accuracy, two.balanced_accuracy, ""),
         *_class_lines(one, two),
         ("AUC", one.auc, two.auc, f"{always}: 0.5"),

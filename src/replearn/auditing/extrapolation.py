@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replearn.auditing._audit import Measurement
-from replearn.auditing._statistics import Estimate, as_json
+from replearn.auditing._statistics import Estimate, as_json, percent
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Extrapolation:
 
     def __str__(self) -> str:
         seen = " and ".join(
-            f"{rate:.2%} at n = {size}"
+            f"{percent(rate)} at n = {size}"
             for rate, size in zip(self.measured, self.sizes, strict=True)
         )
         if self.rate is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from replearn.auditing._statistics import MIN_GROUP_ROWS, Estimate
+from replearn.auditing._statistics import MIN_GROUP_ROWS, Estimate, percent
 from replearn.auditing.comparison import ModelComparison
 from replearn.records import check_fraction, check_positive
 
@@ -39,7 +39,7 @@ class Gate:
     --------
     >>> from replearn.auditing import Gate
     >>> print(Gate("flip rate", 0.02, "upper limit", 0.011, 0.008, 0.021))
-    FAILED: flip rate 1.10% (0.80% to 2.10%), allowed 2.00% for the upper limit
+    FAILED: flip rate 1.10 % (0.80 to 2.10 %), allowed 2.00 % for the upper limit
     """
 
     quantity: str
@@ -61,7 +61,7 @@ class Gate:
         if self.lower is None or self.upper is None:
             return f"{self.quantity} {self.value:.4g}, allowed {self.allowed:g}"
         measured = Estimate(self.value, self.lower, self.upper)
-        return f"{self.quantity} {measured}, allowed {self.allowed:.2%} for the {self.judged}"
+        return f"{self.quantity} {measured}, allowed {percent(self.allowed)} for the {self.judged}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the gate as JSON values."""
@@ -148,7 +148,7 @@ def update_gates(
     >>> found = compare(np.zeros(100), np.arange(100) < 3, must_not_change=[0, 50])
     >>> for gate in update_gates(found, fail_above=0.05):
     ...     print(gate)
-    passed: flip rate 3.00% (0.62% to 8.52%), allowed 5.00% for the estimate
+    passed: flip rate 3.00 % (0.62 to 8.52 %), allowed 5.00 % for the estimate
     FAILED: predictions that must not change, but do: 1, allowed 0
     """
     gates = [

@@ -118,14 +118,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         say("error: standard output is closed: there is nowhere to write the result.")
         return BAD_INPUT
     arguments = list(sys.argv[1:] if argv is None else argv)
+    folder = None  # of a command that continues where it was interrupted
     try:
         with plain_warnings():
             parsed = make_parser(arguments).parse_args(arguments)
             options = build(parsed.action.options, parsed)
             check_outputs(options)
+            folder = getattr(options, "resume", None)
             return int(parsed.action.run(options))
     except KeyboardInterrupt:
-        say("interrupted")
+        say(f"interrupted{_how_to_continue(folder)}")
         return INTERRUPTED
     except BrokenPipeError:
         discard_output()
@@ -135,6 +137,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stderr.write(visible(traceback.format_exc()))
         say(f"error: {as_options(_in_one_line(error))}")
         return BAD_INPUT
+
+
+def _how_to_continue(folder: str | None) -> str:
+    return "" if folder is None else f"; the same command continues from {folder}"
 
 
 def make_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
@@ -534,6 +540,8 @@ def check_outputs(options: CommandOptions) -> None:
     read = [field.name for field in fields if not field.metadata.get("flag")]
     for field in fields:
         path = getattr(options, field.name)
+        if field.name == "resume" and path is not None and os.path.isfile(path):
+            raise ValueError(f"--resume {path} is a file; name a folder.")
         if field.name in _OUTPUTS and field.metadata["metavar"] == "FILE" and path is not None:
             others = [getattr(options, name, None) for name in (*read, "key_file", "plan")]
             _check_output(f"--{field.name.replace('_', '-')} {path}", path, others)

@@ -173,4 +173,4 @@ def history_table(history: Sequence[dict[str, Any]]) -> str:
 
 
 def _percent(share: float | None) -> str:
-    return "" if share is None else f"{share:.2%}"
+    return "" if share is None else f"{100 * share:.2f} %"

@@ -13,6 +13,7 @@ from replearn.cli import (
     INTERRUPTED,
     STARTED,
     Action,
+    _how_to_continue,
     flag,
     names,
     number,
@@ -217,7 +218,8 @@ def run(options: AuditOptions) -> int:
     for gate in gates:
         say(_verdict(gate))
     if result.interrupted:
-        say("interrupted: the report shows what was measured before")
+        more = _how_to_continue(options.resume)
+        say(f"interrupted: the report shows what was measured before{more}")
         return INTERRUPTED
     return DONE if all(gate["passed"] for gate in gates) else GATE_FAILED
 
@@ -354,13 +356,13 @@ def _gates(result: Any, judged: str, options: AuditOptions) -> list[dict[str, An
 
 
 def _verdict(gate: dict[str, Any]) -> str:
-    rate = f"{gate['estimate']:.2%}"
-    model = repr(gate["model"])
-    what = f"flip rate of {model} is {rate}"
+    from replearn.auditing import Estimate
+
+    rate = Estimate(gate["estimate"], gate["lower"], gate["upper"])
     always = "; its predictions are useless" if gate.get("useless") else ""
     return (
-        f"gate {'passed' if gate['passed'] else 'FAILED'}: {what} ({gate['lower']:.2%} to "
-        f"{gate['upper']:.2%}), allowed {gate['allowed']:.2%} for the {gate['judged']}{always}"
+        f"gate {'passed' if gate['passed'] else 'FAILED'}: flip rate of {gate['model']!r} is "
+        f"{rate}, allowed {100 * gate['allowed']:.2f} % for the {gate['judged']}{always}"
     )
 
 

@@ -12,8 +12,8 @@
     const longest = Math.max(4, Math.floor(left / 7) - 2);
     const short = (text) => (text.length > longest ? `${text.slice(0, longest - 1)}…` : text);
     const plot = frame("plot-changes", {
-      x: [0, Math.min(1, 1.06 * Math.max(0.002, data.allowed ?? 0, ...lines.map((line) => line.upper)))],
-      y: [lines.length + (data.allowed === null ? 0 : 0.6), 0], height: 60 + 28 * (lines.length + (data.allowed === null ? 0 : 0.6)), left,
+      x: [0, Math.min(1, 1.06 * Math.max(0.002, ...lines.map((line) => Math.max(line.upper, line.allowed ?? 0))))],
+      y: [lines.length, 0], height: 60 + 28 * lines.length, left,
       yTicks: lines.map((line, k) => [k + 0.5, short(line.name)]), xLabel: "share of rows", label: "Share of predictions that change",
     });
     const colours = { "become wrong": 0, "become right": 3 };
@@ -21,13 +21,11 @@
       const index = colours[line.name] ?? (k === 0 ? 1 : 2);
       const g = group(plot.svg, index), y = plot.scaleY(k + 0.5);
       whisker(g, plot.scaleX(line.lower), y, plot.scaleX(line.upper), y);
-      mark(g, plot.scaleX(line.estimate), y, index, `${line.name}\n${withLimits(line)}\n${line.rows} rows`, 5);
+      mark(g, plot.scaleX(line.estimate), y, index, `${line.name}\n${withLimits(line)}\n${line.rows} rows${line.allowed === null ? "" : `\nallowed ${percent(line.allowed, 1)}`}`, 5);
+      if (line.allowed === null) return;
+      const x = plot.scaleX(line.allowed); /* each gate beside the rows that it is about */
+      plot.svg.append(element("line", { class: "ideal", x1: x, x2: x, y1: plot.scaleY(k), y2: plot.scaleY(k + 1) }));
     });
-    if (data.allowed !== null) {
-      const x = plot.scaleX(data.allowed);
-      plot.svg.append(element("line", { class: "ideal", x1: x, x2: x, y1: plot.area.top, y2: plot.area.bottom }));
-      plot.svg.append(element("text", { x: x + (x > plot.width / 2 ? -5 : 5), y: plot.area.bottom - 5, "text-anchor": x > plot.width / 2 ? "end" : "start" }, `allowed ${percent(data.allowed, 1)}`));
-    }
   }
 
   function drawCalibration() {
