@@ -312,7 +312,7 @@ BINDING = [
     ),
     _m(
         "binding: D4 bins of another lab need no proviso",
-        "replearn.guarantees.points._are_codes",
+        "replearn.guarantees.comparison._are_codes",
         change("all(A)", "False"),
         "tests/binding/test_probe.py::test_bins_may_be_those_of_each_lab",
     ),

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from replearn.guarantees.points import compare_points
 from sklearn.decomposition import TruncatedSVD
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import KBinsDiscretizer, PowerTransformer, StandardScaler
@@ -12,6 +11,7 @@ from replearn import PointwiseReplicableClassifier
 from replearn.binding import describe_points, encode_probe
 from replearn.exceptions import CertificateError
 from replearn.guarantees import Probe
+from replearn.guarantees.comparison import compare_points
 
 N = 2000
 

@@ -397,9 +397,12 @@ _watching: set[int] = set()
 def end_with(parent: int) -> None:
     """End this process soon after its parent has ended, if ``parent`` has started it.
 
-    Threads of the parent itself and workers of a cluster are left alone.
+    The parent itself (its threads, a worker that works alone) and workers of a cluster are left
+    alone.
     """
-    if parent in _watching or not (os.getppid() == parent or _is_worker_of_joblib()):
+    if parent in _watching or parent == os.getpid():
+        return
+    if os.getppid() != parent and not _is_worker_of_joblib():
         return
     _watching.add(parent)
     threading.Thread(target=_wait_for_end, args=(parent,), daemon=True).start()
