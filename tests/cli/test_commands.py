@@ -618,10 +618,20 @@ def test_votes_of_two_labs(call, shop, tmp_path):
     code, out, _ = call("certify", *models, "--votes", *votes)
     assert code == 0
     assert "votes on 60 rows show no difference" in out
-    code, out, _ = call("certify", *models, "--votes", *votes[::-1])
-    assert code == 1
-    assert "belong to another certificate" in out
-    assert call("certify", *models, "--votes", votes[0])[0] == 2
+    repeated = ("--votes", votes[0], "--votes", votes[1])
+    assert call("certify", *models, *repeated)[:2] == (code, out)
+    wrong = {
+        "these are votes of another run than": (*models, "--votes", *votes[::-1]),
+        "--votes has 1 files for 2 runs": (*models, "--votes", votes[0]),
+        "a.csv: not a file of replearn votes": (*models, "--votes", shop / "a.csv", votes[1]),
+        "a.replearn: not a file of replearn votes": (*models, "--votes", models[0], votes[1]),
+        "--votes compares runs: name the files of two": (models[0], "--votes", votes[0]),
+        "a.replearn is named twice": (models[0], models[0]),
+    }
+    for message, arguments in wrong.items():
+        code, out, err = call("certify", *arguments)
+        assert (code, out) == (2, "")
+        assert message in err
 
 
 @pytest.mark.parametrize("said", [True, False], ids=["short", "generated"])

@@ -16,6 +16,7 @@ from .estimator import (
     says_it_is_poor,
     warn_if_all_constant,
     warn_if_constant,
+    with_fewer_bins,
 )
 from .incumbent import bind_fitted
 from .point_masses import (
@@ -101,5 +102,6 @@ __all__ = [
     "says_it_is_poor",
     "warn_if_all_constant",
     "warn_if_constant",
+    "with_fewer_bins",
     "without_masses",
 ]

@@ -735,7 +735,7 @@ ROWS_PER_LEAF_ROW = 8
 
 MIN_LEAF = 2
 
-ROWS_PER_BIN = 4
+ROWS_PER_BIN = 16
 """Histogram boosting that has fewer rows for each of its bins gets `BINS_OF_SMALL_BLOCKS`."""
 
 BINS_OF_SMALL_BLOCKS = 63
@@ -766,11 +766,29 @@ def adapted_to_blocks(base: Any, block_size: int) -> Any:
     """
     inner = innermost(base)
     rows = math.floor(block_size * inner.share)
+    names = [name for name in LEAF_NAMES if name in own_params(inner.estimator)]
+    return with_fewer_bins(_with_smaller(base, dict.fromkeys(names, leaf_rows(rows))), block_size)
+
+
+def with_fewer_bins(base: Any, block_size: int) -> Any:
+    """Return histogram boosting with bins that suit blocks of this many rows; others as they are.
+
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> with_fewer_bins(HistGradientBoostingClassifier(), 2500).max_bins
+    63
+    """
+    inner = innermost(base)
+    rows = math.floor(block_size * inner.share)
+    bins = own_params(inner.estimator).get("max_bins")
+    if not isinstance(bins, int) or rows >= ROWS_PER_BIN * bins:
+        return base
+    return _with_smaller(base, {"max_bins": BINS_OF_SMALL_BLOCKS})
+
+
+def _with_smaller(base: Any, smaller: dict[str, int]) -> Any:
+    """Return the estimator with smaller values of parameters that have their default value."""
+    inner = innermost(base)
     params = own_params(inner.estimator)
-    smaller = {name: leaf_rows(rows) for name in LEAF_NAMES if name in params}
-    bins = params.get("max_bins")
-    if isinstance(bins, int) and rows < ROWS_PER_BIN * bins:
-        smaller["max_bins"] = BINS_OF_SMALL_BLOCKS
     changed = {
         f"{inner.prefix}{name}": value
         for name, value in smaller.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,6 +20,7 @@ from replearn.cli import (
     put_json,
 )
 from replearn.cli.probe import read_probe, read_run
+from replearn.exceptions import CertificateError
 from replearn.guarantees import BlockVotes, Certificate, Comparison, differing, rounded_up
 
 _ITEMS = ("task", "certified", "verdict", "n", "key_fingerprint", "digest")
@@ -42,11 +44,13 @@ class CertifyOptions(CommandOptions):
         "for each of the files: the probe rows as that lab encodes them, or their digest",
         "FILE",
         nargs="+",
+        action="extend",
     )
     votes: tuple[str, ...] | None = option(
         "for each of the files: its blocks' votes on shared rows (replearn votes)",
         "FILE",
         nargs="+",
+        action="extend",
     )
     explain: bool = flag("print the first certificate in words")
     json: bool = flag("print JSON")
@@ -54,6 +58,7 @@ class CertifyOptions(CommandOptions):
 
 def run(options: CertifyOptions) -> int:
     """Check every certificate, compare all with the first, and tell."""
+    _check_files(options)
     runs = {path: read_run(path) for path in options.files}
     first, *others = runs
     probes = {
@@ -61,7 +66,7 @@ def run(options: CertifyOptions) -> int:
         for path, file in _one_for_each("--probe", options.probe, runs).items()
     }
     votes = {
-        path: BlockVotes.load(file)
+        path: _read_votes(file, path, runs[path][0])
         for path, file in _one_for_each("--votes", options.votes, runs).items()
     }
     comparisons = {
@@ -86,6 +91,30 @@ def run(options: CertifyOptions) -> int:
         if options.explain:
             put(f"\n{certificates[first].explain()}")
     return _CODES[_together(comparisons)]
+
+
+def _check_files(options: CertifyOptions) -> None:
+    """Refuse files that nothing can be compared with."""
+    twice = [path for path, count in Counter(options.files).items() if count > 1]
+    if twice:
+        raise ValueError(f"{twice[0]} is named twice: a run is compared with another one.")
+    for name in ("probe", "votes"):
+        if getattr(options, name) is not None and len(options.files) < 2:
+            raise ValueError(f"--{name} compares runs: name the files of two or more.")
+
+
+def _read_votes(file: str, run: str, certificate: Certificate) -> BlockVotes:
+    """Read the votes of a run; those of another one are an oversight, not a finding."""
+    try:
+        votes = BlockVotes.load(file)
+    except (CertificateError, UnicodeDecodeError) as error:
+        raise ValueError(f"--votes {file}: not a file of replearn votes ({error}).") from None
+    if votes.certificate != certificate.digest:
+        raise ValueError(
+            f"--votes {file}: these are votes of another run than {run}. Give one file for each "
+            "run, in the same order."
+        )
+    return votes
 
 
 _CODES = {"yes": DONE, "no": GATE_FAILED, "unknown": UNKNOWN}

@@ -116,7 +116,7 @@ class PointwiseReplicableClassifier(VotePredictions):
     small_blocks : {"adapt", "keep"}, default="adapt"
         "adapt": leaf sizes of boosting that have their default value (``min_samples_leaf=20``) are
         at most an eighth of the rows of a block, and histogram boosting has 63 bins instead of
-        255 in blocks of fewer than 1,020 rows; "keep": the base estimator is used as it is.
+        255 in blocks of fewer than 4,080 rows; "keep": the base estimator is used as it is.
     decimals : int, default=None
         Number of decimals to which features are rounded before they key thresholds and blocks.
         If None, they are not rounded.
