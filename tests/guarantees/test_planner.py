@@ -235,6 +235,9 @@ def test_a_plan_depends_on_its_parameters_only():
     ("arguments", "words"),
     [
         ({"n": 100, "n_blocks": 101}, "n_blocks=101 is larger than n=100"),
+        ({"n": 100, "n_blocks": 10, "block_size": 20}, "block_size=20 need 200 rows, but n=100"),
+        ({"n": 100, "block_size": 101}, "n_blocks=1 with block_size=101 need 101 rows"),
+        ({"n": 100, "law": uniform_law(8), "block_size": 20}, "n_blocks=8 with block_size=20"),
         ({"n": 0}, "n=.* must be at least 1"),
         ({"n": 100, "rho": 0}, "rho=.* must lie"),
         ({"n": 100, "rho": 1.5}, "rho=.* must lie"),

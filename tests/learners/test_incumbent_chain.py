@@ -89,6 +89,9 @@ def test_a_long_chain_is_printed_with_one_incumbent():
     for _ in range(40):  # time would double with each of them
         model = IncumbentClassifier(incumbent=model)
     assert repr(model).count("IncumbentClassifier") == 2
+    of_two = IncumbentClassifier(incumbent=IncumbentClassifier())._html_repr()
+    assert len(model._html_repr()) < 1.1 * len(of_two)
+    assert model.incumbent.incumbent is not None
 
 
 def test_an_unknown_label_is_not_kept():

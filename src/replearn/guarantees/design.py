@@ -361,6 +361,13 @@ def _check_blocks(request: PlanRequest) -> None:
         )
     law = request.law
     n_blocks = law.n_blocks if isinstance(law, ThresholdLaw) else request.n_blocks or 1
+    if request.n is not None and request.block_size is not None:
+        n_needed = n_blocks * request.block_size
+        if n_needed > request.n:
+            raise ValueError(
+                f"n_blocks={n_blocks} with block_size={request.block_size} need {n_needed} "
+                f"{request.unit}, but n={request.n}: give fewer or smaller blocks"
+            )
     n_partitions = request.n_partitions or 1
     n_fits = n_blocks * n_partitions
     if request.max_fits is not None and n_fits > request.max_fits:

@@ -18,6 +18,7 @@ before, it is the loss that must be shown.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 from scipy.stats import hypergeom
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.utils import estimator_html_repr
 
 from replearn.learners.inputs import FittedState
 from replearn.randomness import SharedKey
@@ -380,12 +382,22 @@ class KeepsChain(FittedState, MetaEstimatorMixin, BaseEstimator):
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """Return the estimator with its incumbent, without the incumbents before that one."""
-        params = self.get_params(deep=False)
-        last = params["incumbent"]
-        if getattr(last, "incumbent", None) is None:
+        if getattr(self.incumbent, "incumbent", None) is None:
             return str(super().__repr__(N_CHAR_MAX))
-        params["incumbent"] = type(last)(**{**last.get_params(deep=False), "incumbent": None})
-        return repr(type(self)(**params))
+        return repr(self._without_older())
+
+    def _html_repr(self) -> str:
+        """Return the same for notebooks."""
+        return str(estimator_html_repr(self._without_older()))
+
+    def _without_older(self) -> Any:
+        """Return a copy whose incumbent has no incumbent."""
+        shown = copy(self)
+        shown.incumbent = self.incumbent
+        if getattr(self.incumbent, "incumbent", None) is not None:
+            shown.incumbent = copy(self.incumbent)
+            shown.incumbent.incumbent = None
+        return shown
 
     estimator: Any
     incumbent: Any
