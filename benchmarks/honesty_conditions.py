@@ -70,15 +70,26 @@ def repeated(rng: np.random.Generator, *, times: int, noise: float = 0.0) -> Tab
     """Return each row so many times, with small changes where there is noise."""
     X, y = draw(rng, ROWS // times)
     rows = np.repeat(np.arange(len(y)), times)
-    return X.iloc[rows] + noise * rng.normal(size=(len(rows), 4)), y[rows]
+    copies = X.iloc[rows].reset_index(drop=True)
+    return copies + noise * rng.normal(size=(len(rows), 4)), y[rows]
 
 
-def panel(rng: np.random.Generator, *, named: bool) -> Table:
+def repeated_at_random(rng: np.random.Generator, *, noise: float) -> Table:
+    """Return one to nine copies of each row, with small changes."""
+    X, y = draw(rng, ROWS)
+    rows = np.repeat(np.arange(ROWS), rng.integers(1, 10, ROWS))[:ROWS]
+    copies = X.iloc[rows].reset_index(drop=True)
+    return copies + noise * rng.normal(size=(ROWS, 4)), y[rows]
+
+
+def panel(rng: np.random.Generator, *, named: str | None) -> Table:
     """Return 20 rows of each person, who has labels of her own, with or without her number."""
     X, y = draw(rng, ROWS // 20)
     person = np.repeat(np.arange(len(y)), 20)
     rows = X.iloc[person] + rng.normal(size=(len(person), 4)) * 0.3
-    return (rows.assign(whom=person.astype(float)) if named else rows), y[person]
+    if named != "index":
+        rows = rows.reset_index(drop=True)
+    return (rows.assign(whom=person.astype(float)) if named == "column" else rows), y[person]
 
 
 def copied(pair: int, *, make: Callable[[np.random.Generator], Table]) -> Outcome:
@@ -159,8 +170,12 @@ CONDITION_ROWS: dict[str, Pair] = {
     "E2 every row five times": partial(copied, make=partial(repeated, times=5)),
     "E2 rare class oversampled": partial(copied, make=oversampled),
     "E2 five jittered copies": partial(copied, make=partial(repeated, times=5, noise=0.01)),
-    "E2 panel with a number": partial(copied, make=partial(panel, named=True)),
-    "E2 panel without a number": partial(copied, make=partial(panel, named=False)),
+    "E2 one to nine jittered copies": partial(
+        copied, make=partial(repeated_at_random, noise=0.001)
+    ),
+    "E2 panel with a number": partial(copied, make=partial(panel, named="column")),
+    "E2 panel, numbers as index": partial(copied, make=partial(panel, named="index")),
+    "E2 panel without a number": partial(copied, make=partial(panel, named=None)),
     "E3 scale of a batch, scored in pieces": partial(in_pieces, prepare=scaled),
     "E3 codes of a batch, scored in pieces": partial(in_pieces, prepare=town_codes),
     "E6 one lab scores rows rounded to 6 decimals": rounded,

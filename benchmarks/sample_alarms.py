@@ -11,11 +11,14 @@ honest, so every alarm is a false one; the script returns 1 if there is any.
 
 import os
 import sys
+import tempfile
 import warnings
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -25,9 +28,13 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from sklearn.preprocessing import OneHotEncoder
 
 from replearn.binding import copy_conditions, sample_conditions
+from replearn.outofcore import Folder, look, open_rows, pieces
+from replearn.outofcore.fit import open_table
 
 SIZES = (300, 2_000, 20_000)
 MIN_DATES = 3
+MIN_ROWS_OF_FILES = 2_000
+PIECES = "a file in pieces, an eighth looked at"
 
 
 # -- forms of a table ------------------------------------------------------------------------------
@@ -101,6 +108,27 @@ def alarms_of(X: Any, y: Any) -> tuple[str, ...]:
         return sample_conditions(X) + copy_conditions(X, np.asarray(y))
 
 
+def alarms_in_pieces(X: pd.DataFrame, y: Any) -> tuple[str, ...]:
+    """Return what a fit from files says about a sample that is larger than what it looks at."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        patch.object(look, "MAX_CELLS", X.size // 8),
+        patch.object(pieces, "PIECE_BYTES", 1 << 16),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        path = Path(folder, "rows.parquet")
+        rows = pl.from_pandas(X.reset_index(drop=True)).with_columns(pl.Series("label of row", y))
+        rows.write_parquet(path, row_group_size=1000)
+        work = Folder(f"{folder}/work")
+        table = open_table(open_rows(path, work), work, "label of row", None, "polars", {})
+        seen = look.Look(replace(table, classes=(0, 1)), len(y))
+        seen.prepare()
+        for piece in range(table.n_pieces):
+            seen.at_piece(piece)
+        return seen.failed_conditions()
+
+
 def samples(folder: Path, name: str, draws: int) -> Iterator[tuple[pd.DataFrame, Any]]:
     """Yield random parts of a file, with its own row numbers as index."""
     X, y = read_table(folder, name)
@@ -113,13 +141,15 @@ def samples(folder: Path, name: str, draws: int) -> Iterator[tuple[pd.DataFrame,
 
 def measure(folder: Path, name: str, draws: int) -> dict[str, list[int]]:
     """Count alarms and samples of each form and index."""
-    counts: dict[str, list[int]] = {key: [0, 0] for key in (*FORMS, *INDICES)}
+    counts: dict[str, list[int]] = {key: [0, 0] for key in (*FORMS, PIECES, *INDICES)}
     for number, (X, y) in enumerate(samples(folder, name, draws)):
         rng = np.random.default_rng(number)
         for form, make in FORMS.items():
             if form == "numbers, array" and X.select_dtypes("number").shape[1] == 0:
                 continue
             count(counts, form, alarms_of(make(X), y), name)
+        if len(y) >= MIN_ROWS_OF_FILES:
+            count(counts, PIECES, alarms_in_pieces(X, y), name)
         labels = pd.Series(y, index=X.index)
         for index, make_index in INDICES.items():
             frame = make_index(X.assign(**{"label of row": labels}), rng)

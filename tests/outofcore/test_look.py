@@ -1,6 +1,7 @@
 """What rows in files refute: the same as in memory, and as much as sums and a part of them show."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -121,6 +122,36 @@ def test_copies_with_small_changes_are_found_in_a_part_of_the_rows(large, tmp_pa
         multiplicities = np.random.default_rng(7).integers(1, 10, N // 5)
     for conditions in failed(near_copies(noise, multiplicities), tmp_path):
         assert "copies with small changes" in conditions[0]
+
+
+def varied(name):
+    """Rows of ids whose numbers vary: known by the name of the column alone."""
+    rng = np.random.default_rng(9)
+    return table(rng.normal(size=(N, 3)), **{name: rng.integers(0, N // 3, N)})
+
+
+def height():
+    """A number of each person that is no id: as many rows of each as of any other."""
+    rng = np.random.default_rng(10)
+    heights = rng.permutation(np.repeat(rng.normal(size=N // 5), 5))
+    return table(rng.normal(size=(N, 2)), height=heights)
+
+
+SAMPLES = {
+    "honest": (honest, False),
+    "twins": (twins, True),
+    "patients": (panel, True),
+    "households": (partial(varied, "household_id"), True),
+    "orders": (partial(varied, "order_id"), False),
+    "heights": (height, True),
+    "near copies": (partial(near_copies, 1e-6, np.full(N // 8, 8)), True),
+}
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_the_verdict_is_that_of_the_whole_sample(large, tmp_path, sample):
+    made, refuted = SAMPLES[sample]
+    assert [bool(conditions) for conditions in failed(made(), tmp_path)] == [refuted, refuted]
 
 
 @pytest.mark.parametrize("container", ["polars", "pandas", "numpy"])
