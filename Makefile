@@ -104,8 +104,9 @@ lint: $(VENV)/.dev ## style and format
 types: $(VENV)/.dev ## mypy (strict in randomness, bounds, guarantees, records)
 	@$(BIN)/mypy
 
-imports: $(VENV)/.dev ## arrows between rooms, private modules
+imports: $(VENV)/.dev ## arrows between packages, private modules, modules that a call touches
 	@$(BIN)/lint-imports
+	@$(BIN)/python benchmarks/walk.py --check
 
 check: lint types imports test ## everything that must be green
 

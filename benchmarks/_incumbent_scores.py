@@ -17,7 +17,7 @@ from _data import Table
 from _incumbent_tables import FRESH, PEERS, ROLLING
 from sklearn.ensemble import BaggingClassifier
 
-from replearn.learners.incumbent_fit import interleaved_folds
+from replearn.learners.incumbent_retraining import interleaved_folds
 
 MONTHS = 12
 CHANGE = 6

@@ -5,11 +5,13 @@ import math
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from replearn.guarantees import Comparison
 
 VERDICTS = ("certified", "estimated", "warned", "not certified", "refused")
 """Verdicts of a pair, the most trusting first; "warned": `fit` says that rho is not reached."""
@@ -42,7 +44,9 @@ def outcome_of(
     """Put the measurement and both certificates of a pair together."""
     one, two = runs
     probed = _result(one.comparable(two, probes=probes)) if probes else None
-    voted = _result(one.comparable(two, probes=probes, votes=votes)) if votes else None
+    voted = None
+    if votes:
+        voted = _result(_without_failed(one.comparable(two, probes=probes, votes=votes)))
     verdict = max((run.verdict for run in runs), key=VERDICTS.index)
     return Outcome(claimed, rate, verdict, _result(one.comparable(two)), probed, voted)
 
@@ -51,6 +55,12 @@ def _result(comparison: Any) -> str:
     if comparison.comparable == "yes" and comparison.unverified_conditions:
         return "yes, if"
     return comparison.comparable
+
+
+def _without_failed(comparison: Comparison) -> Comparison:
+    """Leave out conditions that the rows of a run refute: what do the votes say by themselves?"""
+    unknowns = (text for text in comparison.unknowns if not text.startswith("not certified "))
+    return replace(comparison, unknowns=tuple(unknowns))
 
 
 def votes_of(models: Any, tables: Any) -> Any:

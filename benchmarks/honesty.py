@@ -36,6 +36,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
+    KBinsDiscretizer,
     PowerTransformer,
     QuantileTransformer,
     StandardScaler,
@@ -286,6 +287,10 @@ def front_rows() -> dict[str, Pair]:
         "TruncatedSVD, one component": TruncatedSVD(1),
         "PowerTransformer(standardize=False)": PowerTransformer(standardize=False),
         "winsorising": Winsor(),
+        "KBinsDiscretizer": KBinsDiscretizer(10, encode="ordinal"),
+        "KBinsDiscretizer(strategy='kmeans')": KBinsDiscretizer(
+            10, encode="ordinal", strategy="kmeans"
+        ),
     }
     found = {f"D4 {name}": partial(measure, front=front) for name, front in fronts.items()}
     return found | {

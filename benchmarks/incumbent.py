@@ -25,17 +25,19 @@ from _incumbent_scores import CHANGE, DRIFTS, MONTHS, WINDOW, Fits, compute
 from _incumbent_tables import ALL, AUTO, FIXED, FRESH, HALF, LOW, PEERS, PLAIN, ROLLING, draw
 from pages import add_report_arguments, write_report
 
-from replearn.learners.incumbent_memory import (
+from replearn.learners.incumbent_chain import (
     DRIFTED,
     WAITING,
     Errors,
+    Replay,
+    Setting,
     choose_setting,
     decide,
     error_costs,
     got_worse,
+    replay,
     settings_to_try,
 )
-from replearn.learners.incumbent_rule import Replay, Setting, replay
 
 
 def settings_of(name, threshold=0.5):

@@ -8,7 +8,7 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from replearn import __version__
-from replearn.guarantees.tasks import GUARANTEES
+from replearn.guarantees.certificate import GUARANTEES
 
 project = "replicable-learn"
 author = "The replicable-learn developers"

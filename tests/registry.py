@@ -20,7 +20,7 @@ from replearn import learners
 from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees import plan
 from replearn.hypotheses import Stumps
-from replearn.learners.planning import UNPLANNED as VOTES_UNPLANNED
+from replearn.learners.training import UNPLANNED as VOTES_UNPLANNED
 
 KEY = "registry"
 RNG = np.random.default_rng(0)
@@ -157,6 +157,7 @@ def fit(name: str, model: Any, rows: Any = slice(None), **params: Any) -> Any:
         params["X_shared"] = X[:40]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotCertifiedWarning)
+        warnings.filterwarnings("ignore", ".* abstains: ")
         return model.fit(X[rows], y[rows], **params)
 
 

@@ -303,7 +303,7 @@ RULES = [
     ),
     _m(
         "band of the incumbent halved",
-        "replearn.learners.incumbent_rule.keep",
+        "replearn.learners.incumbent_chain.keep",
         change("E > 2.0 * B", "E > B"),
         "tests/learners/test_incumbent.py::test_the_old_prediction_stays_within_the_band",
     ),
@@ -351,25 +351,25 @@ CONFORMANCE = "tests/learners/test_conformance.py"
 PLANS = [
     _m(
         "parameters beside a plan are ignored",
-        "replearn.learners.single_rule.FollowsPlan._in_force",
+        "replearn.learners.training.FollowsPlan._in_force",
         change("refuse_planned(N)", "None"),
         f"{CONFORMANCE}::test_what_a_plan_sets_is_not_set_again",
     ),
     _m(
         "the parameters of a plan are not in force",
-        "replearn.learners.single_rule.FollowsPlan._in_force",
+        "replearn.learners.training.FollowsPlan._in_force",
         change("P | S", "P"),
         f"{CONFORMANCE}::test_a_plan_is_followed",
     ),
     _m(
         "the plan of another estimator is followed",
-        "replearn.learners.single_rule.FollowsPlan._in_force",
+        "replearn.learners.training.FollowsPlan._in_force",
         condition("not S.intersection(L)", "False"),
         f"{CONFORMANCE}::test_a_plan_of_another_task_is_an_error",
     ),
     _m(
         "a surplus beyond the plan is used",
-        "replearn.learners.single_rule.FollowsPlan._n_planned",
+        "replearn.learners.training.FollowsPlan._n_planned",
         body("return available"),
         f"{CONFORMANCE}::test_a_plan_is_followed",
     ),

@@ -46,13 +46,13 @@ BINDING = [
         "leaf sizes and bins that a user set are overwritten",
         "replearn.binding.adapted_to_blocks",
         change("P[N] == D", "True"),
-        "tests/learners/test_planning_small_blocks.py::test_what_was_set_and_what_has_no_leaves_stays",
+        "tests/learners/test_training_small_blocks.py::test_what_was_set_and_what_has_no_leaves_stays",
     ),
     _m(
         "the plan's choice to keep leaf sizes is ignored",
         "replearn.learners.base_for_blocks",
         condition('P.unit != "rows" or P.vote_design.small_blocks == "keep"', 'P.unit != "rows"'),
-        "tests/learners/test_planning_small_blocks.py::test_the_plan_carries_the_choice",
+        "tests/learners/test_training_small_blocks.py::test_the_plan_carries_the_choice",
     ),
     _m(
         "votes compared without a union over the rows",
@@ -62,7 +62,7 @@ BINDING = [
     ),
     _m(
         "votes of samples that may share rows taken as evidence",
-        "replearn.guarantees.points.has_unique_rows",
+        "replearn.guarantees.comparison.has_unique_rows",
         body("return True"),
         "tests/guarantees/test_block_votes.py::test_rows_that_may_occur_in_both_samples_prove_nothing",
     ),
@@ -238,7 +238,7 @@ BINDING = [
     ),
     _m(
         "binding: E2 classes are not looked at one by one",
-        "replearn.binding.sample._copied_rows",
+        "replearn.binding.sample.copied_rows",
         change('_say_multiplicities("rows of one class", ...)', "None"),
         f"{COPIES}::test_copies_are_found[frame-one class twice]",
     ),
@@ -257,13 +257,13 @@ BINDING = [
     _m(
         "binding: E2 jitter hides copies",
         "replearn.binding.sample.copy_conditions",
-        change("_jittered_rows(A)", "None"),
+        change("jittered_rows(A, B)", "None"),
         f"{COPIES}::test_jittered_copies_are_found",
     ),
     _m(
         "binding: E2 panels are not found",
         "replearn.binding.sample.copy_conditions",
-        change("repeated_column(A)", "None"),
+        change("repeated_column(A, B)", "None"),
         f"{COPIES}::test_a_panel_is_found_and_groups_are_proposed",
     ),
     _m(
@@ -282,14 +282,64 @@ BINDING = [
     _m(
         "binding: E2 copies in large files are torn apart",
         "replearn.outofcore.look.Look._keep_part",
-        change("_content_hashes(F) < L", "np.arange(len(rows)) % 8 == 0"),
+        change("self._part_hashes(A, B)", "np.arange(len(rows), dtype=np.uint64) << 61"),
         "tests/outofcore/test_look.py::test_copies_are_found_in_a_part_of_the_rows",
     ),
     _m(
         "binding: E2 rows of a person are torn apart in large files",
-        "replearn.outofcore.look._content_hashes",
-        change("P[:1]", "rows.column_names"),
+        "replearn.outofcore.look.Look._count_values",
+        change("_value_hashes(C)", "_content_hashes(features)"),
         "tests/outofcore/test_look.py::test_persons_are_found_in_a_part_of_the_rows",
+    ),
+    _m(
+        "binding: E2 small changes hide copies in large files",
+        "replearn.outofcore.look.Look.failed_conditions",
+        change("A or B or self._near_rows()", "A or B"),
+        "tests/outofcore/test_look.py::"
+        "test_copies_with_small_changes_are_found_in_a_part_of_the_rows",
+    ),
+    _m(
+        "binding: E2 numbers of rows that stand together are not looked at",
+        "replearn.binding.sample._repeated_numbers",
+        condition("A or B < C", "True"),
+        f"{COPIES}::test_an_index_of_persons_or_of_rows",
+    ),
+    _m(
+        "binding: D4 bins of equal counts are no mark",
+        "replearn.binding.sample.mark_of_bins",
+        change("A <= math.log(_BINS_ALARM)", "False"),
+        "tests/binding/test_sample_marks.py::test_bins_of_equal_counts_are_a_mark",
+    ),
+    _m(
+        "binding: D4 bins of another lab need no proviso",
+        "replearn.guarantees.comparison._are_codes",
+        change("all(A)", "False"),
+        "tests/binding/test_probe.py::test_bins_may_be_those_of_each_lab",
+    ),
+    _m(
+        "binding: runs without a promise are comparable",
+        "replearn.guarantees.comparison.compare",
+        change("identity.failed_conditions", "()"),
+        "tests/guarantees/test_comparison.py::"
+        "test_without_a_promise_it_is_unknown_whether_runs_are_comparable",
+    ),
+    _m(
+        "binding: E2 copies of varied numbers are not looked for",
+        "replearn.binding.sample.jittered_rows",
+        change("_say_near_rows(A, B, C, D)", "None"),
+        f"{COPIES}::test_jittered_copies_are_found_whatever_their_numbers",
+    ),
+    _m(
+        "binding: E2 near rows with two labels are copies",
+        "replearn.binding.sample._say_near_rows",
+        condition("A < B * N", "False"),
+        f"{COPIES}::test_jittered_copies_are_found_whatever_their_numbers",
+    ),
+    _m(
+        "binding: an error in a check certifies",
+        "replearn.binding.choices.choice_conditions",
+        change("sample_conditions(A) + B", "sample_conditions(A)"),
+        "tests/binding/test_choices.py::test_an_error_in_a_check_certifies_nothing[search-TypeError]",
     ),
     _m(
         "binding: E2 groups are called copies",

@@ -198,15 +198,15 @@ BOUNDS = [
     ),
     _m(
         "halves of a file certified like fresh samples",
-        "replearn.bounds.halves._hard_supremum",
+        "replearn.bounds.flips._hard_supremum",
         change("float(C.max())", "MATCH / 1.02"),
-        "tests/bounds/test_halves.py::test_all_splits_of_a_tiny_file",
+        "tests/bounds/test_flips_halves.py::test_all_splits_of_a_tiny_file",
     ),
     _m(
         "normal scores: half of the width",
-        "replearn.bounds.score.NORMAL_DIFFERENCE",
+        "replearn.bounds.flips.NORMAL_DIFFERENCE",
         change("2.0 / math.sqrt(math.pi)", "1.0 / math.sqrt(math.pi)"),
-        "tests/bounds/test_score.py::test_normal_scores_attain_the_nominal_probability",
+        "tests/bounds/test_flips_scores.py::test_normal_scores_attain_the_nominal_probability",
     ),
     _m(
         "regression: half of the range",

@@ -5,20 +5,20 @@ from tools.mutation_edits import body, change, condition
 
 CHAIN = "tests/learners/test_incumbent_chain.py"
 BUDGET = "tests/learners/test_incumbent_budget.py"
-MEMORY = "tests/learners/test_incumbent_memory.py"
+MEMORY = "tests/learners/test_incumbent_chain_memory.py"
 KEPT = "tests/learners/test_incumbent.py"
 RATES = "tests/bounds/test_incumbent.py"
 
 INCUMBENT = [
     _m(
         "incumbent: old and new weights exchanged",
-        "replearn.learners.incumbent_rule.mix",
+        "replearn.learners.incumbent_chain.mix",
         change("M * R + (1.0 - M) * N", "(1.0 - M) * R + M * N"),
         f"{CHAIN}::test_the_replay_is_the_rule_at_every_point",
     ),
     _m(
         "incumbent: an unknown label is kept",
-        "replearn.learners.incumbent_rule.keep",
+        "replearn.learners.incumbent_chain.keep",
         change("K & ~C", "~C"),
         f"{CHAIN}::test_an_unknown_label_is_not_kept",
     ),
@@ -54,49 +54,49 @@ INCUMBENT = [
     ),
     _m(
         "incumbent: one change more than a batch may have",
-        "replearn.learners.incumbent_budget.choose_changes",
+        "replearn.learners.incumbent_retraining.choose_changes",
         condition("N + 1 > C", "N > C"),
         f"{BUDGET}::test_a_batch_never_exceeds_a_budget",
     ),
     _m(
         "incumbent: the rate moves by one more",
-        "replearn.learners.incumbent_budget._balanced",
+        "replearn.learners.incumbent_retraining._balanced",
         condition("abs(N + D) > R", "abs(N) > R"),
         f"{BUDGET}::test_a_batch_never_exceeds_a_budget",
     ),
     _m(
         "incumbent: ties at the band change",
-        "replearn.learners.incumbent_budget.budget_band",
+        "replearn.learners.incumbent_retraining.budget_band",
         change("A > B", "A >= B"),
         f"{BUDGET}::test_the_band_is_the_smallest_that_keeps_the_budget",
     ),
     _m(
         "incumbent: after a change a loss must be shown for every setting",
-        "replearn.learners.incumbent_memory.choose_setting",
+        "replearn.learners.incumbent_chain.choose_setting",
         condition("F.value <= M", "True"),
         f"{MEMORY}::test_after_a_change_it_is_as_good_as_plain_retraining",
     ),
     _m(
         "incumbent: limits of a loss half as wide",
-        "replearn.learners.incumbent_memory._jackknife",
+        "replearn.learners.incumbent_chain._jackknife",
         change("np.sqrt(A * B)", "np.sqrt(A * B) / 2.0"),
         f"{MEMORY}::test_limits_cover_the_loss",
     ),
     _m(
         "incumbent: few rows show as much as many",
-        "replearn.learners.incumbent_memory.shows_loss",
+        "replearn.learners.incumbent_chain.shows_loss",
         change("N < MIN_DIFFERENT_ROWS", "False"),
         f"{MEMORY}::test_few_rows_must_show_more",
     ),
     _m(
         "incumbent: expected losses are not looked at",
-        "replearn.learners.incumbent_memory.choose_setting",
+        "replearn.learners.incumbent_chain.choose_setting",
         condition("M is None and R.score is not None", "False"),
         f"{MEMORY}::test_expected_losses_of_several_classes",
     ),
     _m(
         "incumbent: all errors cost the same at every threshold",
-        "replearn.learners.incumbent_memory.error_costs",
+        "replearn.learners.incumbent_chain.error_costs",
         change("np.array([2.0 * T, 2.0 * (1.0 - T)])", "np.ones(2)"),
         f"{MEMORY}::test_a_change_is_seen_at_a_low_threshold",
     ),
@@ -108,13 +108,13 @@ INCUMBENT = [
     ),
     _m(
         "incumbent: after an alarm a loss must be shown again",
-        "replearn.learners.incumbent_memory.choose_setting",
+        "replearn.learners.incumbent_chain.choose_setting",
         change("cautious and L > M", "False"),
         f"{MEMORY}::test_after_an_alarm_the_longest_memory_must_not_lose",
     ),
     _m(
         "incumbent: new rows that do not fit are no alarm",
-        "replearn.learners.incumbent_memory.Errors.grew_to",
+        "replearn.learners.incumbent_chain.Errors.grew_to",
         change("C < ALARM_RATE", "False"),
         f"{MEMORY}::test_new_rows_that_do_not_fit_are_an_alarm",
     ),
@@ -132,7 +132,7 @@ INCUMBENT = [
     ),
     _m(
         "incumbent: folds of neighbouring rows",
-        "replearn.learners.incumbent_fit.interleaved_folds",
+        "replearn.learners.incumbent_retraining.interleaved_folds",
         change("A % n_folds", "A * n_folds // max(1, len(rows))"),
         f"{MEMORY}::test_folds_have_rows_of_every_month",
     ),

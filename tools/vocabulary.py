@@ -69,7 +69,7 @@ ALLOWED = {
     ("replearn/bounds", "members"): "points of the heavy set: the paper's word",
     ("replearn/guarantees", "member"): "a point of the heavy set: the paper's word",
     ("replearn/guarantees", "members"): "points of the heavy set: the paper's word",
-    ("replearn/learners/heavy_rule.py", "member"): "a point of the heavy set: the paper's word",
+    ("replearn/learners/vote.py", "member"): "a point of the heavy set: the paper's word",
     ("replearn", "learners"): "name of the package of estimators",
     ("replearn/guarantees", "learner"): "a field of certificates, which are files",
     ("replearn/testing", "learner"): "estimators of the theory, bound by name in certificates",

@@ -361,6 +361,23 @@ def test_long_files_are_looked_at_by_pieces():
     assert data_facts(copied, codes, test).repeated_test_share == 1
 
 
+def test_an_index_does_not_hide_an_id():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=900)})
+    person = rng.integers(0, 300, 900)
+    codes, test = rng.integers(0, 2, 900), np.arange(90)
+
+    def ids(index):
+        return [name for name, *_ in data_facts(X.set_axis(index), codes, test).id_columns]
+
+    assert ids(pd.Index(person, name="patient_id")) == ["patient_id"]
+    levels = [np.arange(900) % 7, person]
+    assert ids(pd.MultiIndex.from_arrays(levels, names=["visit", "household"])) == ["household"]
+    assert ids(pd.Index(person, name="age")) == []
+    assert ids(pd.Index(person)) == []
+    assert ids(pd.RangeIndex(900, name="patient_id")) == []
+
+
 def test_rows_of_groups_that_stand_together_are_no_order_of_the_file():
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(300), 5)

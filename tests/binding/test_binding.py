@@ -259,7 +259,7 @@ def test_sketches_of_one_population_are_never_told_apart():
         X, y = table(seed, 400)
         return describe_points(X, y, rows=np.arange(len(y)))["schema"]
 
-    from replearn.guarantees.points import compare_points
+    from replearn.guarantees.comparison import compare_points
 
     schemas = [schema(seed) for seed in range(40)]
     pairs = itertools.combinations(schemas, 2)
@@ -552,6 +552,7 @@ def test_names_of_columns_are_bound_where_rules_count_columns():
     assert lab(0, ["a", "b"]).comparable(lab(1, ["b", "a"])).comparable == "unknown"
 
 
+@pytest.mark.filterwarnings("ignore:RealizableReplicableClassifier abstains")
 def test_the_class_is_bound_with_its_parameters():
     def lab(seed, kind):
         return RealizableReplicableClassifier(kind, shared_key="k").fit(*choice(seed)).certificate_

@@ -5,12 +5,13 @@ import pandas as pd
 import pytest
 from sklearn.decomposition import TruncatedSVD
 from sklearn.naive_bayes import GaussianNB
-from sklearn.preprocessing import PowerTransformer, StandardScaler
+from sklearn.preprocessing import KBinsDiscretizer, PowerTransformer, StandardScaler
 
 from replearn import PointwiseReplicableClassifier
-from replearn.binding import encode_probe
+from replearn.binding import describe_points, encode_probe
 from replearn.exceptions import CertificateError
 from replearn.guarantees import Probe
+from replearn.guarantees.comparison import compare_points
 
 N = 2000
 
@@ -141,3 +142,26 @@ def test_ids_that_differ_are_found(mine, yours, answer, words):
     assert comparison.comparable == answer
     assert words in str(comparison)
     assert Probe.from_json(probes[0].to_json()) == probes[0]
+
+
+@pytest.mark.filterwarnings("ignore:The current default behavior, quantile_method")
+@pytest.mark.filterwarnings("ignore::replearn.PreprocessingWarning")
+@pytest.mark.parametrize("n_bins", [5, 12])
+@pytest.mark.parametrize("strategy", ["quantile", "uniform", "kmeans"])
+def test_bins_may_be_those_of_each_lab(strategy, n_bins):
+    labs = []
+    for seed in range(2):
+        rows = np.random.default_rng(seed).normal(size=(3000, 2))
+        front = KBinsDiscretizer(n_bins, encode="ordinal", strategy=strategy).fit(rows)
+        order = np.arange(len(rows))
+        described = describe_points(front.transform(rows), np.zeros(3000, dtype=int), rows=order)
+        labs.append(described["schema"])
+    compared = compare_points(*labs)
+    assert compared.differences or "prepared columns 0, 1 in the same way" in compared.unverified[0]
+
+
+def test_small_numbers_that_are_no_codes_need_no_proviso():
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.integers(0, 2, 3000), rng.integers(1, 6, 3000)]).astype(float)
+    described = describe_points(rows, np.zeros(3000, dtype=int), rows=np.arange(3000))
+    assert compare_points(described["schema"], described["schema"]).unverified == ()

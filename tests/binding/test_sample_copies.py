@@ -154,6 +154,44 @@ def test_jittered_copies_are_found(noise):
     assert words in found(pd.DataFrame(table, columns=list("abcd")), np.repeat(Y[:500], 6))
 
 
+def varied_copies(rng, noise, n_columns, shared=False):
+    """Return copies with noise, one to nine of each of 600 rows, and their labels."""
+    rows = np.repeat(np.arange(600), rng.integers(1, 10, 600))
+    table = rng.normal(size=(600, n_columns))[rows] + noise * rng.normal(
+        size=(len(rows), n_columns)
+    )
+    labels = (rng.random(600) < 0.3).astype(int)
+    return table, labels[rows] if shared else (rng.random(len(rows)) < 0.3).astype(int)
+
+
+@pytest.mark.parametrize("noise", [1e-9, 1e-4, 1e-3])
+@pytest.mark.parametrize("n_columns", [2, 3, 6, 20])
+def test_jittered_copies_are_found_whatever_their_numbers(noise, n_columns):
+    rng = np.random.default_rng(n_columns)
+    table, labels = varied_copies(rng, noise, n_columns, shared=True)
+    assert "nearly equal in several columns" in found(table, labels)
+    # Places with readings that differ a little, each with labels of both kinds: no copies.
+    assert found(*varied_copies(rng, noise, n_columns)) == ""
+
+
+def test_rows_that_lie_close_together_are_no_copies():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(300, 4000))
+        labels = np.zeros(n, dtype=int)
+        for table in (
+            rng.normal(size=(n, 2)),
+            np.exp(4 * rng.normal(size=(n, 3))),  # many of them near zero
+            np.cumsum(rng.normal(size=(n, 3)), axis=0),  # along a curve
+            np.column_stack([rng.integers(0, 9, (n, 2)), rng.normal(size=(n, 1))]).astype(float),
+            np.round(rng.normal(size=(n, 3)), 1) + 1e-15,
+            rng.normal(size=(n, 1)) * np.ones(3) + 1e-6 * rng.normal(size=(n, 3)),
+            rng.normal(size=(n, 1)) ** np.arange(1, 7),
+            np.exp(rng.normal(size=(n, 1))) * (1, 2, 3) + rng.normal(size=(n, 3)) / 99,
+        ):
+            assert found(table, labels) == ""
+
+
 OTHER_TABLES = {
     "csr": sparse.csr_matrix,
     "coo": sparse.coo_array,
@@ -207,8 +245,17 @@ def test_an_index_of_persons_or_of_rows():
     person = np.random.default_rng(0).integers(0, 1000, 2500)
     assert "index 'patient' names" in found(X.set_axis(pd.Index(person, name="patient")), Y)
     assert not found(X.set_axis(person), Y)
+    person.sort()
+    numbered = X.set_axis(1000 + person)
+    assert "the index has 9" in found(numbered, Y)
+    assert "numbers for 2500 rows that stand together" in found(numbered, Y)
+    with pytest.warns(NotCertifiedWarning, match=r"means nothing: y.reset_index\(drop=True\)"):
+        assert "the index of y has" in copy_conditions(X, Y, label_index=numbered.index)[0]
     two_frames = pd.concat([X[:1250].reset_index(drop=True), X[1250:].reset_index(drop=True)])
     assert not found(two_frames, Y)
+    assert not found(two_frames.sample(frac=1.0, random_state=0), Y)
+    years = X.set_axis(np.repeat(np.arange(1995, 2020), 100))
+    assert not found(years, Y)
 
 
 def panel(sizes, name, kind=int):

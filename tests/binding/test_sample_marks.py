@@ -14,6 +14,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
+    KBinsDiscretizer,
     MaxAbsScaler,
     MinMaxScaler,
     OneHotEncoder,
@@ -41,6 +42,21 @@ def said(X):
         warnings.simplefilter("always")
         sample_conditions(X)
     return [str(one.message) for one in caught]
+
+
+@pytest.mark.parametrize("encode", ["ordinal", "onehot", "onehot-dense"])
+@pytest.mark.parametrize("n_columns", [1, 3])
+@pytest.mark.filterwarnings("ignore:The current default behavior, quantile_method")
+def test_bins_of_equal_counts_are_a_mark(encode, n_columns):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000 if n_columns == 1 else 500, n_columns))
+    bins = KBinsDiscretizer(5, encode=encode).fit(X)
+    with pytest.warns(PreprocessingWarning, match="a KBinsDiscretizer"):
+        sample_conditions(bins.transform(X))
+    assert not any("KBins" in text for text in said(bins.transform(rng.normal(size=X.shape))))
+    classes = rng.integers(0, 5, size=X.shape).astype(float)
+    assert said(classes) == []
+    assert said(OneHotEncoder().fit_transform(classes)) == []
 
 
 @pytest.mark.parametrize(

@@ -391,11 +391,18 @@ def test_nothing_is_promised_where_a_condition_does_not_hold(call, shop, tmp_pat
     for path in files:
         assert call(*shared_plan(shop, table, path, "--target", "churn"))[0] == 0
     code, out, _ = call("certify", *files, "--explain")
-    assert code == 0
-    assert "; nothing is promised (NOT certified: " in out.splitlines()[0]
+    assert code == 3
+    assert out.startswith("unknown: ")
+    assert "not certified here: rows are not independent draws" in out.splitlines()[0]
+    assert "no rho, NOT certified (rows are not independent draws" in out
     assert "the promise is about this pair" not in out
     assert "Nothing is promised, because a condition does not hold. If it did: Two runs" in out
     assert "not what was requested" not in out
+    certified = json.loads(call("certify", *files, "--json")[1])
+    assert certified["comparable"] is False
+    assert [one["rho"] for one in certified["certificates"]] == [None, None]
+    again = (*shared_plan(shop, table, files[0], "--target", "churn"), "--json")
+    assert json.loads(call(*again)[1])["rho"] is None
 
 
 def test_certify_has_a_code_for_what_is_not_known(call, tmp_path):

@@ -11,14 +11,14 @@ import polars as pl
 import pytest
 
 from replearn.cli import _inputs, _large
-from replearn.tables import _text_files, files
+from replearn.tables import files
 
 GIB = 1 << 30
 
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(_text_files, "_BLOCK_BYTES", 1 << 14)
+    monkeypatch.setattr(files, "_BLOCK_BYTES", 1 << 14)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from replearn.execution import make_blocks
-from replearn.randomness import SharedKey, as_points, sources
+from replearn.randomness import SharedKey, as_points, points
 
 KEY = SharedKey("partition tests")
 RNG = np.random.default_rng(3)
@@ -119,12 +119,12 @@ def test_several_partitions_at_once_are_those_made_one_by_one(name, decimals):
 
 
 def test_cells_are_encoded_once_for_all_partitions(monkeypatch):
-    calls, reader_of = [], sources._pandas_reader
+    calls, reader_of = [], points._pandas_reader
 
     def counting(series):
         read = reader_of(series)
         return lambda rows: calls.append(id(series)) or read(rows)
 
-    monkeypatch.setattr(sources, "_pandas_reader", counting)
+    monkeypatch.setattr(points, "_pandas_reader", counting)
     make_blocks(KEY, FRAME, Y, 5, 6, partition=range(4))
     assert len(calls) == len(set(calls)) == len(FRAME.columns)

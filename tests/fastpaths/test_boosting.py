@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from replearn.fastpaths import bit_trees
 from replearn.fastpaths.bit_trees import BitTrees, are_expected, join_tables, node_tables
 
 
@@ -53,6 +54,18 @@ def test_the_scores_are_those_of_the_models(params, n_classes):
         assert np.array_equal(scores, expected)
     last = next(trees.part(2, 3).raw_scores(ranks[:50]))
     assert np.array_equal(last, scores[:50])
+
+
+@pytest.mark.parametrize("max_sets", [1, 7 * 12 * 3, 2**20])
+def test_the_scores_do_not_depend_on_how_many_features_are_gathered(monkeypatch, max_sets):
+    monkeypatch.setattr(bit_trees, "ROWS_PER_CHUNK", 7)
+    monkeypatch.setattr(bit_trees, "MAX_SETS", max_sets)
+    model = HistGradientBoostingClassifier(max_iter=12).fit(*sample(1))
+    X, _ = sample(2, 100)
+    trees = BitTrees([model])
+    for n_rows in (1, 7, 8, 100):
+        scores = next(trees.raw_scores(trees.ranks(X[:n_rows])))
+        assert np.array_equal(scores[:, 0], model.decision_function(X[:n_rows]))
 
 
 def test_node_tables_of_another_make_are_not_read():

@@ -13,8 +13,8 @@ import replearn.primitives
 from replearn import NotCertifiedWarning
 from replearn.bounds import MembershipLaw
 from replearn.bounds.coins import coin_law
+from replearn.bounds.flips import any_score_flip_bound, score_half_width
 from replearn.bounds.heavy_sets import SetLaw, one_heavy_power
-from replearn.bounds.score import any_score_flip_bound, score_half_width
 from replearn.exceptions import CertificateError
 from replearn.guarantees import GUARANTEES, THEOREMS, Plan, certify, plan
 from replearn.hypotheses import Thresholds

@@ -8,7 +8,7 @@ import pytest
 
 from replearn.exceptions import CertificateError
 from replearn.guarantees import Certificate, Identity
-from replearn.guarantees.points import (
+from replearn.guarantees.comparison import (
     MIN_ROWS,
     compare_points,
     quantiles_differ,
@@ -78,10 +78,16 @@ def test_no_item_may_be_missing_or_changed(name):
             Certificate.from_json(json.dumps(items))
 
 
-def test_a_failed_condition_is_a_remark():
-    comparison = certificate().comparable(certificate(failed_conditions=("it is late",)))
-    assert comparison.remarks == ("not certified there: it is late",)
-    assert "not certified there: it is late" in str(comparison)
+def test_without_a_promise_it_is_unknown_whether_runs_are_comparable():
+    late = certificate(failed_conditions=("it is late",))
+    comparison = certificate().comparable(late)
+    assert comparison.comparable == "unknown"
+    assert comparison.unknowns == ("not certified there: it is late",)
+    both = late.comparable(late)
+    assert both.comparable == "unknown"
+    assert both.reasons == ("not certified here: it is late", "not certified there: it is late")
+    other = certificate(failed_conditions=("it is late",), learner_digest="d2")
+    assert late.comparable(other).comparable == "no"
 
 
 def test_a_failed_condition_cannot_be_struck_out():
@@ -223,3 +229,10 @@ def test_quantiles_of_one_population_agree(draw):
     width = slack(1000, 1000, 1)
     assert not any(quantiles_differ(one, two, width) for one in lists for two in lists)
     assert quantiles_differ(lists[0], [value + 100 for value in lists[0]], width)
+
+
+@pytest.mark.parametrize("other", [None, {}, IDENTITY], ids=["None", "dict", "identity"])
+def test_only_certificates_are_compared(other):
+    certificate = Certificate.issue("coins", INPUTS, IDENTITY)
+    with pytest.raises(TypeError, match=r"other must be a Certificate, got .*: give certificate_"):
+        certificate.comparable(other)

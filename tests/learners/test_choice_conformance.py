@@ -17,7 +17,10 @@ from replearn.learners import (
 )
 from replearn.testing import replicability_checks
 
-pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
+    pytest.mark.filterwarnings("ignore:RealizableReplicableClassifier abstains"),
+]
 
 
 def below(X):

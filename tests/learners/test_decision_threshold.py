@@ -311,8 +311,35 @@ def test_whole_models_vote_by_a_threshold():
 def test_two_thresholds_are_an_error():
     with pytest.raises(ValueError, match="two decision thresholds: remove one"):
         blocks(FixedThresholdClassifier(GaussianNB(), threshold=0.3), threshold=0.1)
-    with pytest.raises(ValueError, match="chooses a threshold of its own: remove one"):
+    with pytest.raises(
+        ValueError, match="a threshold of its own that would be ignored: remove one"
+    ):
         blocks(TunedThresholdClassifierCV(GaussianNB()), threshold=0.1)
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        FixedThresholdClassifier(GaussianNB(), threshold=0.9),
+        TunedThresholdClassifierCV(GaussianNB()),
+        DecisionThresholdClassifier(GaussianNB(), threshold=0.9),
+        make_pipeline(StandardScaler(), FixedThresholdClassifier(GaussianNB(), threshold=0.9)),
+    ],
+    ids=["fixed", "tuned", "this", "pipeline"],
+)
+def test_an_inner_threshold_is_not_ignored(inner):
+    outer = DecisionThresholdClassifier(inner, threshold=0.3)
+    for model in (outer, PointwiseReplicableClassifier(outer), IncumbentClassifier(outer)):
+        with pytest.raises(ValueError, match="a threshold of its own that would be ignored"):
+            model.fit(X[TRAIN], Y[TRAIN])
+
+
+def test_a_threshold_on_decision_values_is_not_ignored():
+    inner = FixedThresholdClassifier(
+        LogisticRegression(), threshold=1.0, response_method="decision_function"
+    )
+    with pytest.raises(ValueError, match="a threshold of its own that would be ignored"):
+        blocks(inner, threshold=0.3)
 
 
 def test_three_classes_have_no_threshold():

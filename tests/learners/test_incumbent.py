@@ -10,11 +10,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import (
     IncumbentClassifier,
+    IncumbentRegressor,
     PointwiseReplicableClassifier,
     ScoreReplicableClassifier,
     load,
@@ -417,3 +418,48 @@ def test_the_default_band_is_narrower_at_low_thresholds():
         UsefulnessWarning, match=r"band=0\.1 reaches beyond .* prediction of '1' can"
     ):
         fitted(1, first, threshold=0.06, band=0.1)
+
+
+def test_a_regressor_in_use_is_refused():
+    X = np.arange(40.0).reshape(-1, 1)
+    labels = np.arange(40) % 2
+    incumbent = DecisionTreeRegressor().fit(X, labels)  # it predicts 0.0 and 1.0
+    with pytest.raises(ValueError, match=r"incumbent=.* is a regressor: give a classifier"):
+        IncumbentClassifier(incumbent=incumbent, memory=0.5).fit(X, labels)
+
+
+def test_ties_are_those_of_scikit_learn():
+    X = np.repeat([[0.0], [1.0]], [40, 40], axis=0)
+    y = np.r_[np.arange(40) % 2, np.ones(40, dtype=int)]
+    tree = DecisionTreeClassifier()
+    fixed = FixedThresholdClassifier(tree, threshold=0.5).fit(X, y)
+    assert tree.fit(X, y).predict_proba([[0.0]]).tolist() == [[0.5, 0.5]]
+    assert tree.predict([[0.0]]) == [0]
+    assert fixed.predict([[0.0]]) == [1]
+    assert IncumbentClassifier(tree).fit(X, y).predict([[0.0]]) == [0]
+    for model in (
+        DecisionThresholdClassifier(tree, threshold=0.5),
+        IncumbentClassifier(tree, threshold=0.5),
+        IncumbentClassifier(fixed),
+        IncumbentClassifier(tree, incumbent=fixed, memory=0.5, band=0.0),
+    ):
+        assert clone(model).fit(X, y).predict([[0.0]]) == [1]
+
+
+@pytest.mark.parametrize("kind", [IncumbentClassifier, IncumbentRegressor])
+def test_an_estimator_is_not_its_own_incumbent(kind):
+    X = np.arange(40.0).reshape(-1, 1)
+    model = kind().fit(X, np.arange(40) % 2)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="incumbent is this estimator itself"):
+        model.set_params(incumbent=model).fit(X, np.arange(40) % 2)
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize("kind", [IncumbentClassifier, IncumbentRegressor])
+def test_ids_that_no_model_needs_are_checked_as_well(kind):
+    X = np.arange(40.0).reshape(-1, 1)
+    model = kind().fit(X, np.arange(40) % 2)
+    np.testing.assert_array_equal(model.predict(X, ids=np.arange(40)), model.predict(X))
+    with pytest.raises(ValueError, match="ids has 3 entries, but X has 40 rows"):
+        model.predict(X, ids=[1, 2, 3])

@@ -8,7 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from replearn import IncumbentClassifier
-from replearn.learners.incumbent_budget import Budget, Moves, budget_band, choose_changes
+from replearn.learners.incumbent_retraining import Budget, Moves, budget_band, choose_changes
 
 X, Y = make_classification(9000, n_features=6, flip_y=0.3, class_sep=0.4, random_state=1)
 NEW = X[4000:]

@@ -17,8 +17,15 @@ from replearn import (
     load,
     save,
 )
-from replearn.learners.incumbent_chain import MAX_MEMORY, MAX_RETRAININGS, Chain, Retraining
-from replearn.learners.incumbent_rule import Setting, keep, replay
+from replearn.learners.incumbent_chain import (
+    MAX_MEMORY,
+    MAX_RETRAININGS,
+    Chain,
+    Retraining,
+    Setting,
+    keep,
+    replay,
+)
 
 X, Y = make_classification(4000, n_features=6, flip_y=0.4, class_sep=0.3, random_state=1)
 NEW = X[3000:]

@@ -7,7 +7,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from replearn import IncumbentRegressor, PointwiseReplicableRegressor, load, save
+from replearn import (
+    IncumbentClassifier,
+    IncumbentRegressor,
+    PointwiseReplicableRegressor,
+    load,
+    save,
+)
 from replearn.learners.incumbent_chain import MAX_RETRAININGS
 
 RNG = np.random.default_rng(0)
@@ -98,6 +104,14 @@ def test_a_column_of_predictions_is_one_value_per_row():
 def test_a_classifier_is_refused():
     with pytest.raises(ValueError, match=r"estimator=GaussianNB\(\) is a classifier: give a reg"):
         fitted(0, estimator=GaussianNB())
+
+
+def test_a_classifier_in_use_is_refused():
+    X = np.arange(40.0).reshape(-1, 1)
+    labels = np.arange(40) % 2
+    for incumbent in (GaussianNB().fit(X, labels), IncumbentClassifier().fit(X, labels)):
+        with pytest.raises(ValueError, match=r"incumbent=.* is a classifier: give a regressor"):
+            IncumbentRegressor(incumbent=incumbent).fit(X, X[:, 0])
 
 
 def test_a_secret_key_stays_out_of_the_file(tmp_path):

@@ -450,15 +450,24 @@ def test_only_n_and_parameters_decide_the_plan(data):
 # -- flips from one fit ------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("vote", ["hard", "soft"])
+def test_the_limits_of_a_flip_contain_its_estimate_however_small_it_is(data, vote):
+    X, _ = data
+    model = fitted(data, n_partitions=1, vote=vote)
+    estimate = model.flip_probability(X)
+    lower, upper = model.flip_limits(X, delta=0.05)
+    assert (estimate < 1e-8).any()
+    assert (lower <= estimate).all()
+    assert (estimate <= upper).all()
+
+
 def test_flip_probability_lies_between_its_limits(data):
     X, _ = data
     model = fitted(data)
     estimate = model.flip_probability(X)
     lower, upper = model.flip_limits(X, delta=0.05)
-    # Below that, estimate and limit are two ways to say never.
-    notable = estimate > 1e-4
-    assert (lower <= estimate)[notable].all()
-    assert (estimate <= upper)[notable].all()
+    assert (lower <= estimate).all()
+    assert (estimate <= upper).all()
     assert (estimate < 1e-3).any()
     assert (estimate > 0.2).any()
     rate = model.flip_rate(X)

@@ -315,6 +315,35 @@ def test_one_id_for_many_rows_is_not_spread_over_them(data, method, n_classes):
             getattr(model, method)(X, ids=ids)
 
 
+DATES = pd.Series(pd.date_range("2026-01-01", periods=900, freq="D"))
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        DATES,
+        pd.DatetimeIndex(DATES),
+        DATES.dt.tz_localize("UTC"),
+        DATES - DATES[0],
+        DATES.to_numpy(),
+        DATES.astype(object),
+    ],
+    ids=["series", "index", "zone", "duration", "numpy", "object"],
+)
+def test_a_date_that_is_none_is_no_id_and_no_group(data, ids):
+    X, y = data
+    model = small(rho=0.5).fit(X, y)
+    assert len(model.predict(X, ids=ids)) == 900
+    missing = pd.Series(ids)
+    missing[[5, 7]] = pd.NaT
+    if isinstance(ids, np.ndarray):
+        missing = missing.to_numpy()
+    with pytest.raises(ValueError, match="ids contains a missing value in row 5"):
+        model.predict(X, ids=missing)
+    with pytest.raises(ValueError, match=r"groups contains (NaT|a missing value) in row 5"):
+        small(rho=0.5).fit(X, y, groups=missing)
+
+
 @pytest.mark.parametrize("value", ["often", None, float("nan"), -0.1, 1.1])
 def test_probabilities_are_named(data, value):
     X, _ = data

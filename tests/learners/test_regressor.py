@@ -61,6 +61,31 @@ def test_order_jobs_batches_and_the_container_do_not_matter():
     assert (keyed != expected).mean() > 0.9
 
 
+@quiet
+def test_predictions_are_within_the_range_and_different_cells_stay_different():
+    X, y = _draw(3000, 0)
+    model = PointwiseReplicableRegressor(TREE, resolution=6.0, y_range=(0, 10), n_blocks=20)
+    model.fit(X, y)
+    predictions = model.predict(NEW)
+    means = model.block_mean(NEW)
+    assert predictions.min() == 0.0
+    assert predictions.max() == 10.0
+    assert np.abs(predictions - means).max() <= 3.0
+    # at one offset, all means of the range: as many values as cells
+    row = np.repeat(NEW[:1], 1001, axis=0)
+    every_mean = np.linspace(0.0, 10.0, 1001)
+    cells, _ = model._cells(row, None, every_mean)
+    model._moments = lambda X: (every_mean, np.zeros(1001))
+    assert len(np.unique(model.predict(row))) == len(np.unique(cells)) > 1
+
+
+def test_a_grid_wider_than_the_range_is_refused():
+    X, y = _draw(300, 0)
+    wide = PointwiseReplicableRegressor(y_range=(0, 12), resolution=100)
+    with pytest.raises(ValueError, match="resolution=100 must not exceed the width of y_range"):
+        wide.fit(X, y)
+
+
 def _pairs(model, pairs, n, shared=True):
     """Share of (pair, point) with different values, and the points of each pair."""
     flips = []
@@ -200,3 +225,18 @@ def test_a_scaler_in_front_voids_the_promise():
     with pytest.warns(NotCertifiedWarning):
         model.fit(StandardScaler().fit_transform(X), y)
     assert model.certificate_.identity.failed_conditions
+
+
+@pytest.mark.parametrize("y_range", ["ab", (1, None), (0, 1, 2), [[0, 1]], (0, np.inf)], ids=str)
+def test_a_range_that_is_none(y_range):
+    X, y = _draw(300, 0)
+    with pytest.raises(ValueError, match=r"y_range=.* must be two finite numbers"):
+        PointwiseReplicableRegressor(y_range=y_range).fit(X, y)
+
+
+def test_dates_are_no_numbers():
+    X, _ = _draw(300, 0)
+    dates = pd.date_range("2026-01-01", periods=300)
+    for times in (dates, dates - dates[0]):
+        with pytest.raises(ValueError, match=r"y must be numbers, got (datetime|timedelta)64"):
+            PointwiseReplicableRegressor().fit(X, times)

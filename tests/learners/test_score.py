@@ -352,7 +352,7 @@ def test_groups_stay_together_and_sizes_are_shared(data):
 
 
 def test_a_learner_without_probabilities_is_refused(data):
-    with pytest.raises(ValueError, match="predict_proba"):
+    with pytest.raises(ValueError, match=r"^mean scores need predict_proba, .* have: wrap it"):
         fit_small(data, base=RidgeClassifier())
 
 

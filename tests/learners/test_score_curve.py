@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from replearn.learners.score_curve import (
+from replearn.learners.score_rule import (
     ErrorCurve,
     RowErrors,
     block_variances,

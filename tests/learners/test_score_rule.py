@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from replearn.bounds.score import score_half_width
-from replearn.learners.score_curve import ErrorCurve
-from replearn.learners.score_rule import ScoreRule, SphereRule, mean_score, simplex
+from replearn.bounds.flips import score_half_width
+from replearn.learners.score_rule import ErrorCurve, ScoreRule, SphereRule, mean_score, simplex
 from replearn.randomness import SharedKey, as_points
 
 POINTS = as_points(np.arange(40_000.0)[:, np.newaxis])

@@ -237,3 +237,12 @@ def test_folds_that_are_none(folds):
     X, y = _near_ties(40, 0)
     with pytest.raises(ValueError, match=f"'{next(iter(folds))}' parameter"):
         ReplicableSearchCV(OneFeature(), {"feature": [0]}, **folds).fit(X, y)
+
+
+def test_groups_are_refused_and_none_is_what_grid_search_takes():
+    X, y = _near_ties(200, 0)
+    search = ReplicableSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2, shared_key=1)
+    with pytest.raises(TypeError, match=r"groups are not supported\. Folds are cut by key"):
+        search.fit(X, y, groups=np.arange(200) // 2)
+    with pytest.warns(NotCertifiedWarning):
+        assert search.fit(X, y, groups=None).best_params_["C"] in (0.1, 1.0)

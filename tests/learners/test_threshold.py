@@ -28,7 +28,7 @@ def _draw(n, seed, cut=60):
 @quiet
 def test_rule_threshold_and_hypothesis_say_the_same():
     X, y = _draw(5000, 0)
-    frame = pd.DataFrame({"id": np.arange(5000.0), "age": X[:, 0]})
+    frame = pd.DataFrame({"height": 7 * np.arange(5000.0), "age": X[:, 0]})
     model = ReplicableThresholdClassifier(feature="age", sharpness=2000.0).fit(frame, y)
     assert model.rule() == f"yes if age > {model.cut_:g}, else no"
     expected = np.where(frame["age"] > model.cut_, "yes", "no")

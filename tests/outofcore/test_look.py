@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from replearn import NotCertifiedWarning, PointwiseReplicableClassifier, PreprocessingWarning
@@ -27,7 +28,7 @@ def large(monkeypatch):
 
 def learner(**params):
     params = {"n_blocks": 10, "rho": 0.9, "max_fits": 10, "shared_key": "k"} | params
-    return PointwiseReplicableClassifier(GaussianNB(), **params)
+    return PointwiseReplicableClassifier(**{"estimator": GaussianNB()} | params)
 
 
 def table(X, y=None, **columns):
@@ -94,20 +95,47 @@ def test_honest_rows_refute_nothing_in_a_part_of_them(large, tmp_path):
     assert failed(honest(), tmp_path) == ((), ())
 
 
-def test_a_few_heavy_points_are_not_looked_at(large, tmp_path, monkeypatch):
-    rng = np.random.default_rng(4)
-    crowd = table(np.zeros((N, 3)), rng.random(N) < 0.5)
-    monkeypatch.setattr(look, "_content_hashes", lambda rows: np.zeros(len(rows), dtype=np.uint64))
-    looked_at = []
-    monkeypatch.setattr(look, "copy_conditions", lambda *rows: looked_at.append(rows) or ())
-    crowd.write_parquet(tmp_path / "rows.parquet", row_group_size=4000)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fit_files(learner(), tmp_path / "rows.parquet", "y")
-        assert len(looked_at) == 1  # so many at most
-        monkeypatch.setattr(look, "MAX_CROWD", 0)
-        fit_files(learner(), tmp_path / "rows.parquet", "y")
-    assert len(looked_at) == 1
+def test_a_few_heavy_points_hide_nothing(large, tmp_path):
+    rows = twins().with_columns(pl.when(pl.col("x0") < 1).then(0.0).otherwise("x0").alias("x0"))
+    heavy = pl.col("x0") == 0.0
+    rows = rows.with_columns(pl.when(heavy).then(0.0).otherwise(c).alias(c) for c in ("x1", "x2"))
+    fitted, expected = failed(rows, tmp_path)
+    assert "rows occur exactly 2 times each" in fitted[0]
+    assert "rows occur exactly 2 times each" in expected[0]
+
+
+def near_copies(noise, multiplicities):
+    """Copies of rows with small changes, anywhere in the file."""
+    rng = np.random.default_rng(6)
+    rows = np.repeat(np.arange(len(multiplicities)), multiplicities)[:N]
+    rows = rng.permutation(rows)
+    X = rng.normal(size=(len(rows), 3))[rows]
+    return table(X + noise * rng.normal(size=X.shape), X[:, 0] > 0)
+
+
+@pytest.mark.parametrize("noise", [1e-9, 1e-3])
+@pytest.mark.parametrize("kind", ["eight", "varied"])
+def test_copies_with_small_changes_are_found_in_a_part_of_the_rows(large, tmp_path, noise, kind):
+    multiplicities = np.full(N // 8, 8)
+    if kind == "varied":
+        multiplicities = np.random.default_rng(7).integers(1, 10, N // 5)
+    for conditions in failed(near_copies(noise, multiplicities), tmp_path):
+        assert "copies with small changes" in conditions[0]
+
+
+@pytest.mark.parametrize("container", ["polars", "pandas", "numpy"])
+@pytest.mark.parametrize("kind", [int, float, str])
+def test_ids_among_the_features_are_counted_in_all_pieces(large, tmp_path, container, kind):
+    if kind is str and container == "numpy":
+        pytest.skip("an array of texts and numbers")
+    rng = np.random.default_rng(8)
+    machine = rng.permutation(np.repeat(np.arange(N // 4), 4))
+    frame = table(rng.normal(size=(N, 3)), machine=machine.astype(kind))
+    frame.write_parquet(tmp_path / "rows.parquet", row_group_size=500)
+    estimator = learner(estimator=DummyClassifier() if kind is str else GaussianNB())
+    with pytest.warns(NotCertifiedWarning, match="occur exactly 4 times each"):
+        fitted = fit_files(estimator, tmp_path / "rows.parquet", "y", container=container)
+    assert not fitted.certificate_.certified
 
 
 TRANSFORMS = {
@@ -118,6 +146,7 @@ TRANSFORMS = {
     "with_mean=False": lambda x: 1 + (x - x.mean()) / x.std(),
     "an imputer": lambda x: np.where(np.arange(N) % 9, x, x[np.arange(N) % 9 > 0].mean()),
     "winsorising": lambda x: np.clip(x, np.sort(x)[N // 20], np.sort(x)[-N // 20 - 1]),
+    "KBinsDiscretizer": lambda x: np.floor(np.argsort(np.argsort(x)) / (N / 8)),
     "TruncatedSVD": lambda x: x,
 }
 

@@ -144,6 +144,7 @@ def _uncertified():
     """These samples are too small for any promise; that is not what is tested."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotCertifiedWarning)
+        warnings.filterwarnings("ignore", "RealizableReplicableClassifier abstains")
         yield
 
 
@@ -151,6 +152,7 @@ def _uncertified():
 def models():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotCertifiedWarning)
+        warnings.filterwarnings("ignore", "RealizableReplicableClassifier abstains")
         return {name: make() for name, make in MODELS.items()}
 
 

@@ -9,8 +9,7 @@ import scipy.sparse
 
 from replearn.exceptions import UnsupportedValueError
 from replearn.randomness import Points, SharedKey, as_points
-from replearn.randomness.points import LANES
-from replearn.randomness.sources import canonical_order
+from replearn.randomness.points import LANES, canonical_order
 
 KEY = SharedKey("points")
 

@@ -7,9 +7,9 @@ that was interrupted continues with the same rows.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from numbers import Integral
 from time import strftime
 from typing import Any
@@ -21,7 +21,16 @@ from scipy import stats
 from replearn.learners import check_groups, check_labels, check_numbers, refuse_one_class
 from replearn.randomness import SharedKey, as_points
 from replearn.records import check_choice, check_count, check_fraction, check_positive
-from replearn.tables import data_digest, is_frame, is_sparse, n_rows, take_rows
+from replearn.tables import (
+    data_digest,
+    is_frame,
+    is_sparse,
+    n_rows,
+    names_ids,
+    names_persons,
+    names_sites,
+    take_rows,
+)
 
 # -- columns, their values as text, subgroups, and facts before any model --------------------------
 MAX_COLUMNS = 200
@@ -31,10 +40,6 @@ MAX_LEVELS = 12
 MAX_SUBGROUP_COLUMNS = 6
 LONGEST_TEXT = 200
 
-PERSON = r"patient|subject|person|customer|client|user|member|household|family"
-SITE = r"account|hospital|clinic|school|store|device|session"
-PERSON_NAME = re.compile(rf"(^|[_\W])({PERSON})s?([_\W]?(id|ids|no|nr|number|key|code))?$", re.I)
-ID_NAME = re.compile(rf"(^|[_\W])(id|ids|uid|uuid|{SITE})$|(?<=[a-z])(Id|ID)$", re.I)
 MIN_GROUPS = 20
 """A column of people names more of them than a category has levels."""
 
@@ -248,17 +253,37 @@ def _repeats(X: Any, test: NDArray[np.intp], used: NDArray[np.intp]) -> tuple[fl
 
 
 def repeated_ids(X: Any) -> tuple[tuple[str, int, float], ...]:
-    """Return columns named like ids whose values repeat: name, different values, rows of each."""
+    """Return columns and levels of an index that are named like ids, and whose values repeat.
+
+    Name, different values, rows of each.
+    """
     found = []
-    for name, values in columns(X):
-        person = PERSON_NAME.search(name) is not None
-        if person or ID_NAME.search(name):
+    for name, values in chain(columns(X), _index_levels(X)):
+        person = names_persons(name)
+        if person or names_sites(name) or (names_ids(name) and not _has_fractions(values)):
             distinct = len(set(values.tolist()))
             n = len(values)
             least, most = (MIN_GROUPS, n) if person else (MIN_IDS, MAX_ROWS_EACH)
             if least <= distinct <= n / 2 and n / distinct <= most:
                 found.append((name, distinct, n / distinct))
     return tuple(found)
+
+
+def _index_levels(X: Any) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Yield name and values of the levels of a pandas index that have a name."""
+    if not hasattr(X, "iloc") or (X.index.nlevels == 1 and X.index.is_unique):
+        return
+    for position, name in enumerate(X.index.names):
+        if name is not None:
+            yield str(name), np.asarray(X.index.get_level_values(position))
+
+
+def _has_fractions(values: NDArray[Any]) -> bool:
+    """Whether cells are no whole numbers: an index of prices, and not of rows."""
+    if values.dtype.kind != "f":
+        return False
+    known = values[np.isfinite(values)]
+    return bool((known != np.round(known)).any())
 
 
 def _drift(first: NDArray[Any], last: NDArray[Any], n_columns: int) -> float:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.binding.digests import Fingerprint, bind
-from replearn.binding.sample import copy_conditions
+from replearn.binding.estimator import PROBES
+from replearn.binding.sample import copy_conditions, index_of, sample_conditions
 from replearn.binding.schema import describe_points, order_digest
-from replearn.binding.useful_blocks import PROBES
-from replearn.exceptions import UnsupportedValueError
+from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.guarantees import Certificate, Identity
 from replearn.randomness import SharedKey, as_points
 
@@ -26,19 +26,30 @@ def certify_choice(
     fingerprints: dict[str, Fingerprint],
     pool: Any = None,
     names: Any = None,
-    failed: Any = (),
+    sample: tuple[Any, Any] | None = None,
+    failed: tuple[str, ...] = (),
     **inputs: Any,
 ) -> Certificate:
     """Issue the certificate of a choice, bound to its points and parts.
 
     Every run must share the ``fingerprints`` of its parts (of the base estimator, of the hypotheses
     or of the candidates), the unlabelled rows ``pool`` and the ``inputs`` of the promise. ``names``
-    are the columns of an array that was a frame, ``failed`` the conditions that the sample refutes.
+    are the columns of an array that was a frame, ``sample`` the table and the labels as they were
+    passed to fit, if X and codes are not. Conditions that the sample refutes are added to those
+    that ``failed`` before.
     """
     digests: dict[str, Any] = {name: part.digest for name, part in fingerprints.items()}
     if "learner" in digests:
         digests["learner_digest"] = digests.pop("learner")
-    points, unread = _points_if_read(key.child("sketch"), X, np.asarray(codes).astype(np.intp))
+    order = _order_of_points(key.child("sketch"), X, np.asarray(codes).astype(np.intp))
+    points: dict[str, Any] = {}
+    unread: tuple[str, ...] = ()
+    if isinstance(order, str):
+        unread = (f"points: {order}",)
+        failed += _not_checked(order)
+    else:
+        points, unread = _points_if_described(X, np.asarray(codes).astype(np.intp), order)
+        failed += choice_conditions(*(sample or (X, codes)))
     if points and names is not None:
         points["schema"]["order"] = order_digest(names)
     identity = Identity(
@@ -53,22 +64,33 @@ def certify_choice(
     return Certificate.issue(task, inputs, identity)
 
 
-def copies_if_read(X: Any, codes: NDArray[Any]) -> tuple[str, ...]:
-    """Say that rows are no independent draws, where they are points; see `copy_conditions`."""
+def choice_conditions(X: Any, y: Any) -> tuple[str, ...]:
+    """Return what the sample of a choice refutes of the conditions, and warn about it."""
+    return sample_conditions(X) + copy_conditions(X, np.asarray(y), label_index=index_of(y))
+
+
+def _order_of_points(key: SharedKey, X: Any, codes: NDArray[np.intp]) -> NDArray[np.intp] | str:
+    """Return the keyed order of points; why there is none where rows cannot be read as points."""
     try:
-        return copy_conditions(X, np.asarray(codes))
-    except (TypeError, ValueError, UnsupportedValueError):
-        return ()
+        return key.order(X, codes)  # reads every cell, and does nothing else
+    except (TypeError, ValueError) as error:  # candidates may take rows of any kind
+        return str(error)
 
 
-def _points_if_read(
-    key: SharedKey, X: Any, codes: NDArray[np.intp]
+def _points_if_described(
+    X: Any, codes: NDArray[np.intp], rows: NDArray[np.intp]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Describe points, where they are points: candidates may take rows of any kind."""
+    """Describe points; what cannot be described is not bound."""
     try:
-        return describe_points(X, codes, rows=key.order(X, codes)), ()
-    except (TypeError, ValueError, UnsupportedValueError) as error:
+        return describe_points(X, codes, rows=rows), ()
+    except (TypeError, ValueError) as error:
         return {}, (f"points: {error}",)
+
+
+def _not_checked(why: str) -> tuple[str, ...]:
+    condition = f"copies and panels were not looked for, since rows cannot be read as points: {why}"
+    warn_user(f"{condition}.", NotCertifiedWarning)
+    return (condition,)
 
 
 def bind_candidates(candidates: Mapping[Any, Any], X: Any) -> Fingerprint:

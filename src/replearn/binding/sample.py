@@ -17,12 +17,9 @@ that are named after persons.
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, repeat
-from numbers import Real
-from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,11 +31,19 @@ from replearn.binding.schema import row_number_column
 from replearn.bounds import least_log_tail
 from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning, warn_user
 from replearn.randomness import as_points
+from replearn.tables import (
+    as_floats,
+    as_numbers,
+    frame_columns,
+    names_persons,
+    number_columns,
+)
 
 Column = NDArray[np.floating[Any]]
 
 IMPUTER = "an imputer that fills in the mean"
 CUT = "a cut at quantiles (winsorising)"
+BINS = "a KBinsDiscretizer (bins of equal counts)"
 ORTHOGONAL = "TruncatedSVD, or another transformer that makes columns orthogonal,"
 
 TOLERANCE = 1e-9
@@ -49,10 +54,6 @@ _SHORT_FLOAT_TOLERANCE = 1e-4
 ROUGH = 1e-6
 MIN_ROWS = 30
 """Fewer rows prove nothing."""
-
-_FLOATS = ("float16", "float32", "float64")
-_SPARSE_COLUMNS = 64
-"""Columns of a sparse table that are looked at."""
 
 _CELLS_TOGETHER = 1 << 17
 """Cells of a small table that are looked at together: a megabyte."""
@@ -97,9 +98,11 @@ def preprocessing_mark(X: Any) -> str | None:
     >>> preprocessing_mark(X), preprocessing_mark((X - X.mean(axis=0)) / X.std(axis=0))
     (None, 'X looks as if a StandardScaler had been fitted on it before')
     """
-    if sparse.issparse(X) and _has_unit_rows(X):
-        return None  # hashed texts of unit length have columns that end at 1
+    has_unit_rows = sparse.issparse(X) and _has_unit_rows(X)
     X = as_numbers(X)
+    bins = mark_of_bins(list(_counts_of_bins(X)))
+    if bins is not None or has_unit_rows:
+        return say_mark(bins)  # hashed texts of unit length have columns that end at 1
     with np.errstate(invalid="ignore", over="ignore"):
         cleared = _cleared_columns(X)
         pairs = zip(float_columns(X), cleared, strict=False)
@@ -248,32 +251,6 @@ def _are_orthogonal(measured: Sequence[_Cells]) -> bool:
     return products_vanish(matrix.T @ matrix)
 
 
-def as_numbers(X: Any, most: int | None = None) -> Any:
-    """Return the first columns of a sparse table or an array of objects as doubles.
-
-    A column of objects that are not all numbers is NaN. Other tables stay as they are.
-
-    >>> as_numbers(np.array([[1, "f"], [2.5, "m"]], dtype=object))
-    array([[1. , nan],
-           [2.5, nan]])
-    """
-    if sparse.issparse(X):
-        rows: Any = X
-        return rows.tocsr()[:, : most or _SPARSE_COLUMNS].toarray()
-    if not (type(X) is np.ndarray and X.ndim == 2 and X.dtype == object):
-        return X
-    columns = [_numbers_of_objects(column) for column in X.T[:most]]
-    unknown = np.full(len(X), np.nan)
-    return np.column_stack([unknown if column is None else column for column in columns])
-
-
-def _numbers_of_objects(column: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Return a column of objects as doubles if they are numbers or missing; None if not."""
-    kinds = set(map(type, column.tolist()))
-    is_number = all(issubclass(kind, Real | np.number | NoneType) for kind in kinds)
-    return column.astype(np.float64) if is_number and not kinds <= {bool, NoneType} else None
-
-
 def float_columns(X: Any) -> Iterator[tuple[Column, float]]:
     """Yield the known values of each column of floats, and their sum."""
     if isinstance(X, np.ndarray):
@@ -281,34 +258,13 @@ def float_columns(X: Any) -> Iterator[tuple[Column, float]]:
             return
         pairs: Any = zip(X.T, X.sum(axis=0, dtype=np.float64), strict=True)
     else:
-        columns = (as_floats(column) for column in columns_of(X))
+        columns = (as_floats(column) for column in frame_columns(X))
         pairs = ((c, c.sum(dtype=np.float64)) for c in columns if c is not None)
     for column, total in pairs:
         if np.isnan(total):
             column = column[~np.isnan(column)]
             total = column.sum(dtype=np.float64)
         yield column, float(total)
-
-
-def columns_of(X: Any) -> Iterator[Any]:
-    """Yield the columns of a frame (pandas allows several of one name)."""
-    if hasattr(X, "iloc"):
-        return (X.iloc[:, index] for index in range(X.shape[1]))
-    return iter(X.get_columns() if hasattr(X, "get_columns") else ())
-
-
-def as_floats(column: Any) -> Column | None:
-    """Return a column of a frame as an array if it holds floats; None for all others."""
-    if hasattr(column, "iloc"):
-        if column.dtype == object:
-            return _numbers_of_objects(column.to_numpy())
-        if column.dtype.kind != "f":
-            return None
-        dtype = getattr(column.dtype, "numpy_dtype", column.dtype)  # Float64, double[pyarrow]
-        dtype = getattr(dtype, "subtype", dtype)  # Sparse[float64]
-        return np.asarray(column.to_numpy(dtype=dtype, na_value=np.nan))
-    name = str(column.dtype).lower()
-    return np.asarray(column.to_numpy(), dtype=name) if name in _FLOATS else None
 
 
 # -- the marks themselves; a column is `_Cells`, or `Moments` of the pieces of a file ------------
@@ -442,6 +398,82 @@ def is_whole(column: Column) -> bool:
     return bool((column == np.round(column)).all())
 
 
+# -- bins of equal counts --------------------------------------------------------------------------
+_MIN_BINS = 3
+_MAX_BINS = 64
+_BINS_ALARM = 1e-6
+_COLUMN_ALARM = 1e-4
+
+
+def mark_of_bins(columns: Sequence[NDArray[np.intp]]) -> str | None:
+    """Name the transformer that leaves equally many cells in each bin, by counts of all values.
+
+    Independent draws from k values, however likely each is, fall into counts that differ by one at
+    most with a probability of at most C(k, r) n!/prod(c! (n/c)^c), where r counts are larger. Few
+    rows need several such columns.
+
+    >>> mark_of_bins([np.array([500, 500, 500, 500, 500])])
+    'a KBinsDiscretizer (bins of equal counts)'
+    >>> mark_of_bins([np.array([500, 490, 510, 500, 500])])
+    """
+    n_columns = math.log(max(1, len(columns)))
+    tails = [_log_equal_counts(c) for c in columns if _MIN_BINS <= len(c) <= _MAX_BINS]
+    small = [tail + n_columns for tail in tails if tail <= math.log(_COLUMN_ALARM)]
+    return BINS if math.fsum(small) <= math.log(_BINS_ALARM) else None
+
+
+def _log_equal_counts(counts: NDArray[np.intp]) -> float:
+    """Return the logarithm of the bound on the probability of equal counts; 0 if they are not."""
+    n = int(counts.sum())
+    k = len(counts)
+    if counts.min() < _MIN_REPEATS or counts.max() - counts.min() > 1:
+        return 0.0
+    ways = math.lgamma(k + 1) - math.lgamma(n % k + 1) - math.lgamma(k - n % k + 1)
+    each = (math.lgamma(c + 1) - c * math.log(c / n) for c in counts.tolist())
+    return ways + math.lgamma(n + 1) - math.fsum(each)
+
+
+def _counts_of_bins(X: Any) -> Iterator[NDArray[np.intp]]:
+    """Yield how often each value occurs in columns of a few whole numbers, and in indicators."""
+    n_ones: list[int] = []
+    n_rows = 0
+    for column in _columns_of_few(X):
+        n_ones.append(0)
+        if column is None:
+            continue
+        n_rows = len(column)
+        values, counts = np.unique(column, return_counts=True)
+        yield counts
+        if values.tolist() == [0, 1]:
+            n_ones[-1] = int(counts[-1])
+    yield from _counts_of_indicators(np.array(n_ones), n_rows)
+
+
+def _columns_of_few(X: Any) -> Iterator[NDArray[Any] | None]:
+    """Yield columns whose first cells are a few whole numbers, and None for all others."""
+    if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "iuf":
+        first = X[:FIRST_ROWS]
+        is_whole_number = (first == np.round(first)).all(axis=0).tolist()
+        columns: Any = (X[:, i] if whole else None for i, whole in enumerate(is_whole_number))
+    else:
+        columns = map(np.asarray, frame_columns(X))
+    for column in columns:
+        kept = column is not None and column.dtype.kind in "iuf" and is_whole(column[:FIRST_ROWS])
+        yield column if kept and len(np.unique(column[:FIRST_ROWS])) <= _MAX_BINS else None
+
+
+def _counts_of_indicators(n_ones: NDArray[np.intp], n_rows: int) -> Iterator[NDArray[np.intp]]:
+    """Yield the counts of neighbouring indicators of which each row has one."""
+    start = 0
+    while start < len(n_ones):
+        total = np.cumsum(n_ones[start : start + _MAX_BINS])
+        ends = np.flatnonzero(total == n_rows)
+        if n_ones[start] and len(ends):
+            yield n_ones[start : start + ends[0] + 1]
+            start += int(ends[0])
+        start += 1
+
+
 # -- rows that are not independent draws -----------------------------------------------------------
 FALSE_ALARM = 1e-9
 """Probability that multiplicities of independent draws are called copies, all views together."""
@@ -454,41 +486,53 @@ MIN_REPEATED = 0.1
 
 MIN_ROWS_PER_PERSON = 1.5
 _MIN_VALUES = 20
+_MIN_NUMBERS = 50
+_MAX_ROWS_EACH = 20
+_MIN_BEHIND = 0.8
 _LOOKED_AT = 256
 _MIN_REPEATS = 5
 _FIRST_COLUMNS = 3
-_GRID_COLUMNS = 6
-_GRID_BITS = range(1, 27, 2)
+GRID_COLUMNS = 6
+GRID_BITS = range(1, 27, 2)
 _EXPONENTS = 2100  # of doubles: the grid of a column follows its spread
 _CLEARLY_DIFFERENT = 0.9
+_MIN_NEAR = 50
+_ROUNDING = 1e-12
+_MAX_PARTS = 0.35
+_ONE_LABEL = 0.99
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_PERSONS = re.compile(
-    r"(patient|person|customer|client|subject|participant|respondent|user|member|student|employee)"
-    r"s?[ _.-]*(id|ids|nr|no|num|number|key|code)?",
-    re.IGNORECASE,
-)
-
 Hashes = NDArray[np.uint64]
 
 
 def copy_conditions(
-    X: Any, codes: NDArray[Any], groups: NDArray[Any] | None = None
+    X: Any, codes: NDArray[Any], groups: NDArray[Any] | None = None, label_index: Any = None
 ) -> tuple[str, ...]:
     """Say in words that rows cannot be independent draws, and warn about it; empty if they can.
 
-    With groups only groups are independent, and nothing is checked.
+    With groups only groups are independent, and nothing is checked. ``label_index`` is the index of
+    a pandas series of labels.
     """
     if groups is not None or len(codes) < MIN_DRAWS:
         return ()
-    found = _copied_rows(X, codes) or repeated_column(X) or _jittered_rows(X)
+    return say_copies(
+        copied_rows(X, codes)
+        or repeated_column(X, label_index)
+        or jittered_rows(number_columns(X, GRID_COLUMNS), codes)
+    )
+
+
+Found = tuple[str, str] | None
+"""What was found, and what to do about it."""
+
+
+def say_copies(found: Found) -> tuple[str, ...]:
+    """Return what was found as a failed condition, and warn about it."""
     if found is None:
         return ()
     condition, remedy = found
     warn_user(f"{condition}. {remedy}", NotCertifiedWarning)
     return (condition,)
 
-
-_Found = tuple[str, str] | None
 
 _ONCE = (
     "Give each row once: let the base estimator resample or weight its block instead (a pipeline "
@@ -498,8 +542,9 @@ _ONCE = (
 
 
 # -- copies of rows ------------------------------------------------------------------------------
-def _copied_rows(X: Any, codes: NDArray[Any]) -> _Found:
-    if any(map(_is_distinct, _numbers(X, _FIRST_COLUMNS))):
+def copied_rows(X: Any, codes: NDArray[Any], n_parts: int = 1) -> Found:
+    """Find rows that occur as often as copies do; these are one of several possible parts."""
+    if any(map(_is_distinct, number_columns(X, _FIRST_COLUMNS))):
         return None
     hashes = _hash_rows(X, codes)
     _, first, counts = np.unique(hashes, return_index=True, return_counts=True)
@@ -510,7 +555,7 @@ def _copied_rows(X: Any, codes: NDArray[Any]) -> _Found:
     if len(classes) > len(codes) // _MIN_VALUES:  # numbers, not classes
         labels = np.zeros(len(first))
         classes = labels[:1]
-    limit = _log_share(1 + len(classes))
+    limit = _log_share(n_parts * (1 + len(classes)))
     words = _say_multiplicities("rows", counts, limit)
     if words is not None:
         return words, _ONCE
@@ -531,7 +576,7 @@ def _copies_of_unique_cells(
     first: NDArray[np.intp],
     counts: NDArray[np.intp],
     labels: NDArray[Any],
-) -> _Found:
+) -> Found:
     """Find rows that occur more than once although a column tells all different rows apart."""
     # theorem: repeated-rows (section "Unique cells")
     repeated = {
@@ -561,7 +606,7 @@ def _has_unique_cells(X: Any, first: NDArray[np.intp]) -> bool:
 
     Rows that differ in the label alone have the same cells: no copies, but repeated points.
     """
-    for cells in _numbers(X, 64):
+    for cells in number_columns(X, 64):
         some = cells[first[: 4 * _LOOKED_AT]]
         rounded = np.isnan(some) | (np.round(some, 6) == some)
         if rounded.mean() < 0.5 and len(np.unique(cells[first])) == len(first):
@@ -595,51 +640,100 @@ def mixed_bits(columns: Any, n: int) -> Hashes:
 
 
 # -- several rows of one person ------------------------------------------------------------------
-def repeated_column(X: Any) -> _Found:
+def repeated_column(X: Any, label_index: Any = None) -> Found:
     """Find a column in which values occur as often as persons in a panel do; say what to do."""
-    limit = _log_share(max(getattr(X, "shape", (1,))))  # at least the number of columns
-    for name, values in chain(_discrete_columns(X), _index_levels(X)):
+    n_columns = max(getattr(X, "shape", (1,)))  # at least the number of columns
+    index = index_of(X)
+    levels = chain(
+        _index_levels(index, "X"),
+        () if label_index is index else _index_levels(label_index, "y"),
+    )
+    for name, values in chain(_discrete_columns(X), levels):
         counts = np.unique(values, return_counts=True)[1]
-        if len(counts) < _MIN_VALUES:
-            continue
-        words = _say_multiplicities(f"values of {_where(name)}", counts, limit)
-        found = repeated_persons(name, len(values), len(counts))
-        if words is not None:
-            found = words, _keep_together(name)
+        found = repeated_values(name, counts, len(values), len(counts), n_columns)
         if found is not None:
             return found
-    return None
+    return _repeated_numbers(index, "X") or _repeated_numbers(label_index, "y")
+
+
+def _repeated_numbers(index: Any, owner: str) -> Found:
+    """Find an index of numbers without a name where rows of one number stand together.
+
+    Frames that were put together repeat numbers as well, but not in rows that follow each other.
+    """
+    plain = index is not None and index.nlevels == 1 and index.dtype.kind in "iu"
+    if not plain or index.name is not None or index.is_unique:
+        return None
+    numbers = index.to_numpy()
+    n_rows = len(numbers)
+    n_numbers = len(np.unique(numbers))
+    n_behind = int(np.count_nonzero(numbers[1:] == numbers[:-1]))
+    rows_each = n_rows / n_numbers
+    is_panel = MIN_ROWS_PER_PERSON <= rows_each <= _MAX_ROWS_EACH and n_numbers >= _MIN_NUMBERS
+    if not is_panel or n_behind < _MIN_BEHIND * (n_rows - n_numbers):
+        return None
+    level = _Level(None, 0, owner)
+    words = f"{_where(level)} has {n_numbers} numbers for {n_rows} rows that stand together"
+    remedy = f"{_keep_together(level)} An index that means nothing: {owner}.reset_index(drop=True)."
+    return f"rows are not independent draws: {words}", remedy
+
+
+def repeated_values(
+    name: Any, counts: NDArray[np.intp], n_rows: int, n_values: int, n_views: int
+) -> Found:
+    """Say that values of a column occur as often as persons in a panel do; None if they do not.
+
+    ``counts`` are those of all values, or of a part that a hash chooses; this many columns and
+    parts might have been looked at.
+
+    >>> repeated_values("machine", np.full(60, 3), 180, 60, 1)[0][:60]
+    "rows are not independent draws: 60 values of column 'machine"
+    """
+    if n_values < _MIN_VALUES:
+        return None
+    words = None
+    if len(counts) >= _MIN_VALUES:
+        words = _say_multiplicities(f"values of {_where(name)}", counts, _log_share(n_views))
+    return (
+        repeated_persons(name, n_rows, n_values) if words is None else (words, _keep_together(name))
+    )
 
 
 class _Level(NamedTuple):
-    """A level of the index of a frame."""
+    """A level of the index of a frame, or of the labels."""
 
     name: Any
     position: int
+    owner: str
 
 
-def _index_levels(X: Any) -> Iterator[tuple[_Level, NDArray[Any]]]:
-    """Yield the levels of a frame's index, which often names persons, as codes.
+def index_of(table: Any) -> Any:
+    """Return the index of a pandas frame or series; None for everything else."""
+    return table.index if hasattr(table, "iloc") else None
+
+
+def _index_levels(index: Any, owner: str) -> Iterator[tuple[_Level, NDArray[Any]]]:
+    """Yield the levels of an index, which often names persons, as codes.
 
     Whole numbers without a name are left out: pandas numbers rows so, and numbers them again where
     two frames are put together.
     """
-    if not hasattr(X, "iloc") or (X.index.nlevels == 1 and X.index.is_unique):
+    if index is None or (index.nlevels == 1 and index.is_unique):
         return
-    index = X.index
     for position, name in enumerate(index.names):
         level = index.get_level_values(position)
         if name is not None or level.dtype.kind not in "iu":
-            yield _Level(name, position), level.factorize()[0]
+            yield _Level(name, position, owner), level.factorize()[0]
 
 
 def _where(name: Any) -> str:
     if not isinstance(name, _Level):
         return f"column {name!r}"
-    return "the index" if name.name is None else f"index {name.name!r}"
+    words = "the index" if name.name is None else f"index {name.name!r}"
+    return words if name.owner == "X" else f"{words} of y"
 
 
-def repeated_persons(name: Any, n_rows: int, n_persons: int) -> _Found:
+def repeated_persons(name: Any, n_rows: int, n_persons: int) -> Found:
     """Say that this many rows of a column are several rows of one person; None if they are not.
 
     >>> repeated_persons("patient_id", 300, 100)[0]
@@ -657,20 +751,11 @@ def repeated_persons(name: Any, n_rows: int, n_persons: int) -> _Found:
 def _keep_together(name: Any) -> str:
     persons = f"X[{name!r}]"
     if isinstance(name, _Level):
-        persons = f"X.index.get_level_values({name.position})"
+        persons = f"{name.owner}.index.get_level_values({name.position})"
     return (
         "If these are several rows of one person (one machine, one day), keep them together: "
         f"fit(X, y, groups={persons}), with a plan that counts groups."
     )
-
-
-def names_persons(name: Any) -> bool:
-    """Whether a column is named after persons.
-
-    >>> names_persons("patient_id"), names_persons("age")
-    (True, False)
-    """
-    return isinstance(name, str) and _PERSONS.fullmatch(name.strip()) is not None
 
 
 def _discrete_columns(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
@@ -678,23 +763,26 @@ def _discrete_columns(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
     if sparse.issparse(X) or type(X) is np.ndarray:
         yield from _discrete_columns_of_array(as_numbers(X) if sparse.issparse(X) else X)
     elif hasattr(X, "iloc"):
-        for name, column in zip(X.columns, columns_of(X), strict=True):
+        for name, column in zip(X.columns, frame_columns(X), strict=True):
             if column.dtype.kind not in "biuf":
-                yield name, column.factorize()[0]
+                codes = column.factorize()[0]
+                yield name, codes[codes >= 0]
             elif column.dtype.kind != "b":
                 cells = column.to_numpy(dtype=np.float64, na_value=np.nan)
                 if _repeats(cells):
-                    yield name, cells
+                    yield name, _known(cells)
     else:
-        for column in columns_of(X):
+        for column in frame_columns(X):
             if not column.dtype.is_float():
-                yield column.name, column.rank("dense").fill_null(0).to_numpy()
+                yield column.name, column.drop_nulls().rank("dense").to_numpy()
+            elif _repeats(cells := column.to_numpy()):
+                yield column.name, _known(cells)
 
 
 def _discrete_columns_of_array(X: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
     if X.ndim == 2 and X.dtype.kind in "fiu":
         for index in np.flatnonzero(_repeats(X)).tolist():
-            yield index, X[:, index]
+            yield index, _known(X[:, index])
     elif X.ndim == 2 and X.dtype == object:
         for index, column in enumerate(X.T):
             cells = column.tolist()
@@ -703,48 +791,141 @@ def _discrete_columns_of_array(X: NDArray[Any]) -> Iterator[tuple[int, NDArray[A
 
 
 def _codes_of_objects(cells: list[Any]) -> NDArray[np.intp]:
-    """Number the different cells; missing ones have one number."""
+    """Number the different cells; missing ones are left out."""
     codes: dict[Any, int] = {}
-    known = (cell if cell == cell else None for cell in cells)
+    known = (cell for cell in cells if cell is not None and cell == cell)
     return np.array([codes.setdefault(cell, len(codes)) for cell in known], dtype=np.intp)
 
 
-def _repeats(table: NDArray[Any]) -> Any:
-    """Whether cells of a column occur twice, and many different ones do, by a look at some rows.
+def _known(cells: NDArray[Any]) -> NDArray[Any]:
+    return cells[~np.isnan(cells)] if cells.dtype.kind == "f" else cells
 
-    Rows from the beginning and from all over the table: it may be sorted.
+
+def _repeats(table: NDArray[Any]) -> Any:
+    """Whether the cells of a column are values that may occur twice, by a look at some rows.
+
+    Some cells are equal and many are not, or all are whole numbers and nearly all of them
+    different: ids of persons whose rows stand anywhere in the table. Rows from the beginning and
+    from all over the table, which may be sorted.
     """
     found: Any = False
     for rows in (table[:_LOOKED_AT], table[:: 1 + len(table) // _LOOKED_AT]):
         cells = np.sort(rows.T.copy(), axis=-1)
         n_repeated = (cells[..., 1:] == cells[..., :-1]).sum(axis=-1)
-        found |= (n_repeated > _MIN_REPEATS) & (n_repeated < cells.shape[-1] - _MIN_REPEATS)
+        is_whole_number = (cells == np.floor(cells)).all(axis=-1) & (n_repeated <= _MIN_REPEATS)
+        some = (n_repeated > _MIN_REPEATS) & (n_repeated < cells.shape[-1] - _MIN_REPEATS)
+        found |= some | is_whole_number
     return found
 
 
 # -- rows that are equal but for jitter ----------------------------------------------------------
-def _jittered_rows(X: Any) -> _Found:
-    """Find rows that fall into the same cells of a grid as copies with small noise do."""
-    columns = list(_numbers(X, _GRID_COLUMNS))
-    if not columns:
+def jittered_rows(
+    columns: Iterable[NDArray[np.float64]],
+    codes: NDArray[Any],
+    exponents: Sequence[int | None] | None = None,
+    all_bits: Sequence[int] = GRID_BITS,
+    n_parts: int = 1,
+) -> Found:
+    """Find rows that fall into the same cells of a grid as copies with small noise do.
+
+    The grid is that of the columns, or of a table of which these rows are one of several parts:
+    those of some cells of the coarsest grid.
+    """
+    columns = list(columns)
+    exponents = grid_exponents(columns) if exponents is None else exponents
+    wide = [(c, e) for c, e in zip(columns, exponents, strict=True) if e is not None]
+    if not wide:
         return None
-    n_rows = len(columns[0])
-    step = 1 + n_rows // (4 * _LOOKED_AT)
-    spread = _spread(np.array([column[::step] for column in columns]))
-    columns = [column for column, wide in zip(columns, spread > 0, strict=True) if wide]
-    exponents = np.frexp(spread[spread > 0])[1]
-    limit = _log_share(len(_GRID_BITS)) - len(columns) * math.log(_EXPONENTS)
+    n_rows = len(codes)
+    limit = _log_share(n_parts * len(GRID_BITS)) - len(wide) * math.log(_EXPONENTS)
+    coarser: list[Hashes] = []
     before = 0
-    for bits in _GRID_BITS:
-        with np.errstate(over="ignore", invalid="ignore"):
-            counts = _multiplicities(mixed_bits(_on_grid(columns, bits - exponents), n_rows))
-        if len(counts) > _CLEARLY_DIFFERENT * n_rows or len(counts) == before:
+    for bits in all_bits:
+        cells = grid_cells(wide, bits)
+        counts = _multiplicities(cells.copy())
+        if len(counts) > _CLEARLY_DIFFERENT * n_rows:
             return None  # finer grids tell even more rows apart
-        before = len(counts)
         words = _say_multiplicities("rows, rounded to a grid,", counts, limit)
         if words is not None:
             return f"{words}: copies with small changes, or a design and not a sample", _ONCE
+        if len(coarser) >= 2:
+            words = _say_near_rows(coarser[-2], cells, [column for column, _ in wide], codes)
+            if words is not None:
+                return words, _ONCE
+        if len(counts) == before == len(_multiplicities(mixed_bits((c for c, _ in wide), n_rows))):
+            return None  # rows in one cell are equal
+        before = len(counts)
+        coarser.append(cells)
     return None
+
+
+def grid_exponents(columns: Sequence[NDArray[np.float64]]) -> list[int | None]:
+    """Return a power of two near the spread of each column; None where there is none."""
+    if not columns:
+        return []
+    step = 1 + len(columns[0]) // (4 * _LOOKED_AT)
+    spread = _spread(np.array([column[::step] for column in columns])).tolist()
+    return [math.frexp(width)[1] if width > 0 else None for width in spread]
+
+
+def grid_cells(columns: Sequence[tuple[NDArray[np.float64], int]], bits: int) -> Hashes:
+    """Return hashes of the cells of a grid in which rows lie; finer grids divide its cells."""
+    exponents = np.array([bits - exponent for _, exponent in columns])
+    with np.errstate(over="ignore", invalid="ignore"):
+        return mixed_bits(_on_grid([c for c, _ in columns], exponents), len(columns[0][0]))
+
+
+def _say_near_rows(
+    coarse: Hashes, fine: Hashes, columns: list[NDArray[np.float64]], codes: NDArray[Any]
+) -> str | None:
+    """Say that rows that share a cell of a grid share one of its much finer cells; None if not.
+
+    Such rows have one label and differ in two columns or more. Along a line, and all the more where
+    they fill more dimensions, r rows of a cell lie in 16 (1 - (15/16)^r) sixteenths of it (theorem:
+    repeated-rows, section "Nearly equal rows").
+    """
+    order = np.lexsort((fine, coarse))
+    wide = _starts(coarse[order])
+    is_first = np.zeros(len(order), dtype=np.intp)
+    narrow = _starts(fine[order])
+    is_first[narrow] = 1
+    differ = _n_differ(columns, order, wide) >= 2
+    sizes = np.diff(np.append(wide, len(order)))[differ]
+    expected = 16 * (1 - (15 / 16) ** sizes)
+    n_parts = np.add.reduceat(is_first, wide)[differ]
+    near = _n_differ(columns, order, narrow) >= 2
+    n_near = int(np.count_nonzero(near))
+    few = n_near < max(_MIN_NEAR, MIN_REPEATED * len(narrow))
+    if few or (n_parts - 1).sum() > _MAX_PARTS * (expected - 1).sum():
+        return None
+    labels = codes[order]
+    alike = np.minimum.reduceat(labels, narrow) == np.maximum.reduceat(labels, narrow)
+    if np.count_nonzero(alike & near) < _ONE_LABEL * n_near:
+        return None
+    return (
+        f"rows are not independent draws: of {len(narrow)} different rows, {n_near} have others "
+        "beside them that are nearly equal in several columns and have the same label: copies with "
+        "small changes"
+    )
+
+
+def _starts(ordered: NDArray[Any]) -> NDArray[np.intp]:
+    """Return where each run of equal values begins."""
+    return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+
+
+def _n_differ(
+    columns: list[NDArray[np.float64]], order: NDArray[np.intp], starts: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Count the columns in which the rows of a run differ by more than rounding."""
+    n_differ = np.zeros(len(starts), dtype=np.intp)
+    for column in columns:
+        cells = column[order]
+        low = np.minimum.reduceat(cells, starts)
+        high = np.maximum.reduceat(cells, starts)
+        with np.errstate(over="ignore", invalid="ignore"):
+            n_differ += high - low > _ROUNDING * np.maximum(np.abs(low), np.abs(high))
+    return n_differ
 
 
 def _on_grid(
@@ -783,17 +964,6 @@ def _medians(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     ordered = np.sort(rows, axis=1)
     n_cells = rows.shape[1]
     return np.asarray((ordered[:, (n_cells - 1) // 2] + ordered[:, n_cells // 2]) / 2.0)
-
-
-def _numbers(X: Any, most: int) -> Iterator[NDArray[np.float64]]:
-    """Yield the first columns of floats as arrays, with NaN where a cell is missing."""
-    X = as_numbers(X, most)
-    if type(X) is np.ndarray:
-        columns: Any = X.T[:most] if X.ndim == 2 and X.dtype.kind == "f" else ()
-    else:
-        columns = (cells for cells in map(as_floats, columns_of(X)) if cells is not None)
-    for _, cells in zip(range(most), columns, strict=False):
-        yield np.asarray(cells, dtype=np.float64)
 
 
 # -- words ---------------------------------------------------------------------------------------

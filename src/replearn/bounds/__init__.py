@@ -57,13 +57,19 @@ from replearn.bounds.finite_class import (
     smallest_sample_order,
 )
 from replearn.bounds.flips import (
+    any_score_flip_bound,
     flip_bound,
     flip_curve,
     flip_supremum,
+    halves_supremum,
+    normal_flip_bound,
     repeated_row_bound,
     runs_bound,
+    score_half_width,
     soft_flip_bound,
+    sphere_peak,
     training_row_bound,
+    worst_score_flip_bound,
 )
 from replearn.bounds.foreseen import (
     average_flip_estimate,
@@ -76,7 +82,6 @@ from replearn.bounds.fresh import (
     flip_rate_limit,
     soft_flip_limits,
 )
-from replearn.bounds.halves import halves_supremum
 from replearn.bounds.heavy_sets import (
     SetLaw,
     one_heavy_flip_bound,
@@ -143,13 +148,6 @@ from replearn.bounds.regression import (
     smallest_blocks_rounding,
 )
 from replearn.bounds.repeats import least_log_tail
-from replearn.bounds.score import (
-    any_score_flip_bound,
-    normal_flip_bound,
-    score_half_width,
-    sphere_peak,
-    worst_score_flip_bound,
-)
 from replearn.bounds.selection import (
     finite_randomness_flip_bound,
     selection_agreement,

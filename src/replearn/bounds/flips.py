@@ -3,6 +3,11 @@
 Two runs with votes B1, B2 and one shared threshold differ with probability E|G(B1) - G(B2)|; for
 hard votes with chance q each this is ``H(q) = 2 sum_k dG_k F_k(q) (1 - F_k(q))``. The bound is the
 supremum over q; it is computed by cells instead of a grid, so that it is rigorous.
+
+Two disjoint halves of one finite file are exchangeable, not independent: they have a bound of their
+own. So have mean scores. A score is divided by its standard error (Z), and the point's threshold is
+uniform on [-c, c]; these numbers are conditional on the standard error, which no worst-case theorem
+knows, but for the worst case of the same design.
 """
 
 import math
@@ -23,9 +28,9 @@ from replearn.bounds.laws import (
     frozen,
     uniform_law,
 )
-from replearn.bounds.numeric import Floats
+from replearn.bounds.numeric import Floats, Integers, round_up, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records import check_choice, check_count
+from replearn.records import check_choice, check_count, check_fraction, check_positive
 
 MAX_KNOWN_SUPREMA = 100_000
 
@@ -549,3 +554,165 @@ class GridEstimate:
         values = np.clip(0.5 + self.position / reach[:, np.newaxis], 0.0, 1.0)
         largest: Floats = (np.diff(values, axis=1) @ self.levels[::every].T).max(axis=1)
         return largest - ROUNDING
+
+
+# -- two disjoint halves of one file: exchangeable, not independent --------------------------------
+@theorem("halves-of-one-file")
+def halves_supremum(law: ThresholdLaw, vote: str = "hard") -> float:
+    """Return how often runs on two random halves of one file can differ at a point.
+
+    An audit that cuts a file in two must compare with this number instead of `flip_supremum`: if
+    one half has many votes for 1, the other has few.
+
+    Parameters
+    ----------
+    law : ThresholdLaw
+        Law of the shared threshold, for at most 20,000 blocks.
+    vote : {"hard", "soft"}, default="hard"
+        Kind of votes.
+
+    Returns
+    -------
+    float
+        The maximum over the number j of votes for 1 in both halves, rounded up.
+
+    Examples
+    --------
+    >>> from replearn.bounds import flip_supremum, uniform_law
+    >>> round(halves_supremum(uniform_law(32)) / flip_supremum(uniform_law(32)), 4)
+    1.0232
+    """
+    if law.n_blocks > MAX_BLOCKS_BY_CELLS:
+        raise ValueError(
+            f"halves of a file are bounded up to {MAX_BLOCKS_BY_CELLS} blocks, "
+            f"got n_blocks={law.n_blocks}"
+        )
+    if check_choice("vote", vote, VOTES) == "soft":
+        if law.lipschitz is None:
+            return flip_bound(law, vote)  # says that a law with atoms takes hard votes only
+        spread = halves_supremum(uniform_law(law.n_blocks)) + ROUNDING
+        return min(2.0 * law.lipschitz * spread * (1.0 + 1e-12), 1.0)
+    return _hard_supremum(law)
+
+
+@lru_cache(maxsize=64)
+def _hard_supremum(law: ThresholdLaw) -> float:
+    """Return the largest value of `halves_curve`, rounded up; depends on the table alone."""
+    # theorem: halves-of-one-file
+    most = float(halves_curve(law).max())
+    return min(most * (1.0 + FLOAT_SLACK) + FLOAT_SLACK + 2.0 * NEGLECTED, 1.0)
+
+
+def halves_curve(law: ThresholdLaw) -> Floats:
+    """Return E|G(S) - G(j - S)| for j = 0, ..., 2 T votes for 1, S ~ Hypergeometric(2 T, j, T).
+
+    >>> from replearn.bounds import uniform_law
+    >>> halves_curve(uniform_law(1)).round(6).tolist()
+    [0.0, 1.0, 0.0]
+    """
+    n_blocks = law.n_blocks
+    totals = np.arange(n_blocks + 1 if law.is_symmetric else 2 * n_blocks + 1)
+    # Hoeffding holds for draws without replacement, too
+    reach = np.arange(-window_radius(n_blocks) - 1, window_radius(n_blocks) + 2)
+    rows = max(1, LARGEST_BATCH // len(reach))
+    parts = [_expected_gaps(law, totals[i : i + rows], reach) for i in range(0, len(totals), rows)]
+    values = np.concatenate(parts)
+    return np.concatenate([values, values[-2::-1]]) if law.is_symmetric else values
+
+
+def _expected_gaps(law: ThresholdLaw, totals: Integers, reach: Integers) -> Floats:
+    """Return E|G(S) - G(j - S)| for some totals j."""
+    n_blocks = law.n_blocks
+    j = totals[:, np.newaxis]
+    first = j // 2 + reach
+    second = j - first
+    possible = (np.minimum(first, second) >= 0) & (np.maximum(first, second) <= n_blocks)
+    first = np.clip(first, 0, n_blocks)
+    second = np.clip(second, 0, n_blocks)
+    choose = log_choose(n_blocks)
+    logs = choose[first] + choose[second] - log_choose(2 * n_blocks)[j]
+    masses = np.exp(np.where(possible, logs, -np.inf))
+    gaps = np.abs(law.probabilities[first] - law.probabilities[second])
+    return np.asarray((masses * gaps).sum(axis=1))
+
+
+# -- thresholds in standard errors of a score ------------------------------------------------------
+NORMAL_DIFFERENCE = 2.0 / math.sqrt(math.pi)
+"""E|Z - Z'| of two independent normal numbers, in standard deviations."""
+
+LARGEST_DIFFERENCE = 2.0 / math.sqrt(3.0)
+"""The largest E|Z - Z'| of any distribution, in standard deviations: that of the uniform one."""
+
+
+@theorem("score-thresholds")
+def score_half_width(rho: float, reach: float | None = None) -> float:
+    """Return the half-width c of the thresholds, in standard errors, with normal flips ``rho``.
+
+    At most ``reach``, the distance to scores of 0 or 1, which no threshold overrules.
+
+    >>> round(score_half_width(0.1), 3), score_half_width(0.1, reach=4.5)
+    (5.642, 4.5)
+    """
+    width = round_up(NORMAL_DIFFERENCE / (2.0 * check_fraction("rho", rho)))
+    return width if reach is None else min(width, check_positive("reach", reach))
+
+
+@theorem("score-thresholds")
+def normal_flip_bound(half_width: float, excess: float = 1.0) -> float:
+    """Bound the flips of normal scores whose standard error is ``excess`` times the assumed one.
+
+    >>> round(normal_flip_bound(score_half_width(0.1), excess=2.0), 6)
+    0.2
+    """
+    width = check_positive("half_width", half_width)
+    return upper_probability(check_positive("excess", excess) * NORMAL_DIFFERENCE / (2.0 * width))
+
+
+@theorem("score-thresholds")
+def any_score_flip_bound(half_width: float, excess: float = 1.0) -> float:
+    """Bound the flips of scores of any distribution, by their standard error alone.
+
+    >>> round(any_score_flip_bound(score_half_width(0.1)), 5)
+    0.10233
+    """
+    width = check_positive("half_width", half_width)
+    return upper_probability(check_positive("excess", excess) * LARGEST_DIFFERENCE / (2.0 * width))
+
+
+@theorem("score-thresholds")
+def mismatch_flip_bound(ratio: float) -> float:
+    """Bound what is added if the standard errors of two runs differ by a factor of up to ``ratio``.
+
+    >>> round(mismatch_flip_bound(1.05), 4)
+    0.0238
+    """
+    factor = check_positive("ratio", ratio)
+    return upper_probability((1.0 - min(factor, 1.0 / factor)) / 2.0)
+
+
+@theorem("score-thresholds")
+def worst_score_flip_bound(
+    n_blocks: int, half_width: float, standard_error: float, n_classes: int = 2
+) -> float:
+    """Bound the flips of any estimator whatever its scores do, for thresholds fixed beforehand.
+
+    The score is a mean over ``n_blocks`` independent blocks. At most 1, which says nothing.
+
+    >>> round(worst_score_flip_bound(8, score_half_width(0.1), 0.05), 3)
+    0.348
+    """
+    width = check_positive("half_width", half_width) * check_positive(
+        "standard_error", standard_error
+    )
+    pairs = math.comb(check_count("n_classes", n_classes, least=2), 2)
+    return upper_probability(pairs * central_binomial(n_blocks) / (2.0 * width))
+
+
+def sphere_peak(dimension: int) -> float:
+    """Largest density of one coordinate of a uniform point on the unit sphere.
+
+    >>> round(sphere_peak(3), 4), round(sphere_peak(4), 4)
+    (0.5, 0.6366)
+    """
+    half = dimension / 2.0
+    return math.exp(math.lgamma(half) - math.lgamma(half - 0.5)) / math.sqrt(math.pi)

@@ -10,15 +10,13 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from replearn.bounds.flips import binomial_masses, log_choose
 from replearn.bounds.laws import ThresholdLaw
-from replearn.bounds.numeric import Floats, binomial_sf
+from replearn.bounds.numeric import Floats, Integers, binomial_sf
 from replearn.records import check_fraction
-
-Integers = NDArray[np.intp]
 
 # Above this many blocks the lattice no longer matters and a beta distribution replaces it.
 _LATTICE_BLOCKS = 4096

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.bounds.flips import flip_curve, flip_supremum
-from replearn.bounds.foreseen import Integers, as_columns, checked_thresholds, crossing_bound
+from replearn.bounds.foreseen import as_columns, checked_thresholds, crossing_bound
 from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.numeric import (
     Floats,
+    Integers,
     bernoulli_divergence,
     binomial_limits,
     bisect_arrays,

@@ -17,6 +17,7 @@ from replearn.records import check_count, check_fraction, check_positive
 RELATIVE_SLACK = 1e-12
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
 
 
 def round_up(value: float) -> float:

@@ -39,6 +39,7 @@ from replearn.tables import (
     is_date,
     is_number,
     memory_needed,
+    names_persons,
     read_table,
     to_pandas,
 )
@@ -229,8 +230,6 @@ def split_columns(table: Table, options: SampleOptions) -> tuple[dict[str, str],
 
 def columns_aside(table: Table, options: SampleOptions, ids: tuple[str, ...]) -> list[Any]:
     """Return ids, and columns that name persons, whether they are dropped or were not wanted."""
-    from replearn.binding import names_persons
-
     named = [*ids, *filter(names_persons, options.drop), options.id]
     others = [name for name in table.others.columns if names_persons(name)]
     return [

@@ -6,11 +6,10 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import starmap
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,11 +33,15 @@ from replearn.tables import (
     table_of,
 )
 
+if TYPE_CHECKING:
+    from replearn.outofcore import ValueCounts
+
 RECORD = "cells.json"
 CELLS = "cells"
 WORK = "work"
 MAX_REMARKS = 5
-KEPT_HASHES = 4096
+MAX_VALUES = 1 << 16
+"""Different values of an id that are counted; of more, a part that a hash chooses."""
 
 SAMPLE_CELLS = 24_000_000
 """Cells that are drawn of a large file: enough for 20 pairs of trainings (`audit.MAX_CELLS` each)
@@ -64,6 +67,36 @@ def work_folder(kept: str | None, beside: str) -> Iterator[str]:
 
 # -- training data in pieces -----------------------------------------------------------------------
 @dataclass(frozen=True)
+class ColumnCounts:
+    """How often the values of a column beside the features occur."""
+
+    name: str
+    n_rows: int
+    n_values: int
+    n_halved: int
+    multiplicities: dict[str, int]  # how many values occur this often
+
+    @classmethod
+    def of(cls, name: str, values: ValueCounts) -> ColumnCounts:
+        """Write down what was counted."""
+        found, how_many = np.unique(values.counts, return_counts=True)
+        multiplicities = dict(zip(map(str, found.tolist()), how_many.tolist(), strict=True))
+        return cls(name, values.n_rows, values.n_values, values.n_halved, multiplicities)
+
+    def dependence(self, n: int) -> tuple[str, str] | None:
+        """Say that rows of one value belong together, and what to do; None if they do not."""
+        from replearn.binding import repeated_values
+        from replearn.outofcore import n_views
+
+        counts = np.repeat(
+            np.array([int(count) for count in self.multiplicities], dtype=np.intp),
+            np.array(list(self.multiplicities.values()), dtype=np.intp),
+        )
+        views = n_views(self.n_halved) * n
+        return repeated_values(self.name, counts, self.n_rows, self.n_values, views)
+
+
+@dataclass(frozen=True)
 class LargeSample:
     """The training data that the options describe, in files of the work folder."""
 
@@ -75,14 +108,12 @@ class LargeSample:
     target_kind: str
     remarks: tuple[str, ...]
     ids: tuple[str, ...]
-    persons: tuple[tuple[str, int, int], ...] = ()  # column, rows, different ones
+    aside: tuple[ColumnCounts, ...] = ()  # of columns beside the features
     groups: None = None
 
     def dependence(self) -> tuple[str, str] | None:
         """Say by which column beside the features rows belong together, and what to do."""
-        from replearn.binding import repeated_persons
-
-        return next(filter(None, starmap(repeated_persons, self.persons)), None)
+        return next(filter(None, (counts.dependence(self.n) for counts in self.aside)), None)
 
     def tell(self, *, quiet: bool = False) -> None:
         """Say what was noticed, before anything long starts."""
@@ -100,13 +131,13 @@ def read_in_pieces(options: SampleOptions, home: str) -> LargeSample:
     settings += [options.encoding, options.columns]
     files = [str(path.absolute()), info.st_size, info.st_mtime_ns]
     folder.claim("fit", {"file": files, "options": settings})
-    if RECORD not in folder:
+    if RECORD not in folder or "aside" not in folder.read_json(RECORD):
         folder.remove(CELLS)
         folder.write_json(RECORD, _write_cells(options, path, folder))
     found = folder.read_json(RECORD)
     counts = Counter(dict(map(tuple, found.pop("label_counts"))))
     found |= {"remarks": tuple(found["remarks"]), "ids": tuple(found["ids"])}
-    found["persons"] = tuple(map(tuple, found.get("persons", ())))
+    found["aside"] = tuple(ColumnCounts(**counts) for counts in found["aside"])
     cells = f"{folder.address}/{CELLS}"
     return LargeSample(cells, f"{folder.address}/{WORK}", label_counts=counts, **found)
 
@@ -152,12 +183,14 @@ def chunks_of(path: Path, encoding: str | None, folder: Any = None) -> Iterator[
 
 
 def _write_cells(options: SampleOptions, path: Path, folder: Any) -> dict[str, Any]:
+    from replearn.outofcore import ValueCounts
+
     kinds: dict[str, str] = wanted_kinds(options) or {}
     columns: dict[str, str] = {}
     ids: tuple[str, ...] = ()
     remarks: list[str] = []
     counts: Counter[Any] = Counter()
-    persons: dict[str, PersonCount] = {}
+    aside: dict[str, ValueCounts] = {}
     n_rows = 0
     for index, chunk in enumerate(chunks_of(path, options.encoding)):
         table = table_of(chunk, kinds or None, path)
@@ -174,7 +207,8 @@ def _write_cells(options: SampleOptions, path: Path, folder: Any) -> dict[str, A
         folder.write_arrow(f"{CELLS}/{index:06d}.arrow", cells.to_arrow())
         counts.update(dict(column.filter(known).value_counts().iter_rows()))
         for one in columns_aside(table, options, ids):
-            persons.setdefault(one.name, PersonCount()).add(one.filter(known).drop_nulls())
+            known_ids = one.filter(known).drop_nulls()
+            aside.setdefault(one.name, ValueCounts(MAX_VALUES)).add(known_ids.hash(0).to_numpy())
         n_rows += chunk.height
     n = counts.total()
     if not n:
@@ -189,39 +223,8 @@ def _write_cells(options: SampleOptions, path: Path, folder: Any) -> dict[str, A
         "target_kind": kinds[options.target],
         "remarks": remarks[:MAX_REMARKS],
         "ids": ids,
-        "persons": [[name, count.n_rows, count.n_persons] for name, count in persons.items()],
+        "aside": [asdict(ColumnCounts.of(name, values)) for name, values in aside.items()],
     }
-
-
-class PersonCount:
-    """Count different persons in pieces of a column, by the smallest hashes of their names.
-
-    Up to `KEPT_HASHES` persons the number is exact, beyond it has an error of two percent.
-
-    >>> import polars as pl
-    >>> count = PersonCount()
-    >>> for first in (0, 50_000):
-    ...     count.add(pl.Series(range(first, first + 100_000)))
-    >>> count.n_rows, 140_000 < count.n_persons < 160_000
-    (200000, True)
-    """
-
-    def __init__(self) -> None:
-        self.n_rows = 0
-        self._smallest = np.empty(0, dtype=np.uint64)
-
-    def add(self, names: Any) -> None:
-        """Count the cells of another piece."""
-        self.n_rows += len(names)
-        hashes = names.hash(0).to_numpy()
-        self._smallest = np.unique(np.concatenate([self._smallest, hashes]))[:KEPT_HASHES]
-
-    @property
-    def n_persons(self) -> int:
-        """How many different ones there were."""
-        if len(self._smallest) < KEPT_HASHES:
-            return len(self._smallest)
-        return round((KEPT_HASHES - 1) / (float(self._smallest[-1]) / 2.0**64))
 
 
 def _check_counts(counts: Counter[Any], kind: str, options: SampleOptions) -> None:

@@ -23,7 +23,7 @@ from replearn.cli.probe import read_probe, read_run
 from replearn.exceptions import CertificateError
 from replearn.guarantees import BlockVotes, Certificate, Comparison, differing, rounded_up
 
-_ITEMS = ("task", "rho", "certified", "n", "key_fingerprint", "digest")
+_ITEMS = ("task", "certified", "verdict", "n", "key_fingerprint", "digest")
 """What JSON says of each certificate."""
 
 
@@ -83,13 +83,11 @@ def run(options: CertifyOptions) -> int:
         put_json(_as_json(certificates, comparisons))
     else:
         if comparisons:
-            put(_verdict(comparisons) + _refuted(certificates))
+            put(_verdict(comparisons))
         for path, certificate in certificates.items():
             put(f"{path}: {_in_words(certificate)}")
         for path, comparison in comparisons.items():
-            refuted = _refuted({name: certificates[name] for name in (first, path)})
-            words = "comparable" if comparison and refuted else str(comparison)
-            put(f"{first} and {path}: {words}{refuted}")
+            put(f"{first} and {path}: {comparison}")
         if options.explain:
             put(f"\n{certificates[first].explain()}")
     return _CODES[_together(comparisons)]
@@ -144,12 +142,6 @@ def _verdict(comparisons: dict[str, Comparison]) -> str:
     return f"unknown: whether the runs are comparable depends on: {items}"
 
 
-def _refuted(certificates: dict[str, Certificate]) -> str:
-    """Say which runs have no promise, because their data refute one of its conditions."""
-    found = [path for path, certificate in certificates.items() if certificate.failed_conditions]
-    return f"; nothing is promised (NOT certified: {', '.join(found)})" if found else ""
-
-
 def _one_for_each(option: str, files: Sequence[str] | None, runs: dict[str, Any]) -> dict[str, str]:
     """Return the file of each run; none without the option."""
     if files is None:
@@ -195,11 +187,17 @@ def _named(column: str | None) -> str:
 def _in_words(certificate: Certificate) -> str:
     named = certificate.verdict.replace("not", "NOT")
     verdict = named if certificate.certified else f"{named} ({certificate.reason})"
-    rho = "no rho" if certificate.rho is None else f"rho = {rounded_up(certificate.rho)}"
+    promised = _promised_rho(certificate)
+    rho = "no rho" if promised is None else f"rho = {rounded_up(promised)}"
     return (
         f"{certificate.task}, {rho}, {verdict}, n = {certificate.n}, key "
         f"{certificate.key_fingerprint}; every number was computed again"
     )
+
+
+def _promised_rho(certificate: Certificate) -> float | None:
+    """Return rho; None where the data refute a condition, so that nothing is promised."""
+    return None if certificate.failed_conditions else certificate.rho
 
 
 def _as_json(
@@ -208,7 +206,11 @@ def _as_json(
     return {
         "comparable": all(comparisons.values()),
         "certificates": [
-            {"file": path, **{name: getattr(certificate, name) for name in _ITEMS}}
+            {
+                "file": path,
+                "rho": _promised_rho(certificate),
+                **{name: getattr(certificate, name) for name in _ITEMS},
+            }
             for path, certificate in certificates.items()
         ],
         "comparisons": [

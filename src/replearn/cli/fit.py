@@ -363,7 +363,7 @@ def _print(options: FitOptions, estimator: Any, sample: Any) -> None:
         result |= {
             "certified": certificate.certified,
             "verdict": certificate.verdict,
-            "rho": certificate.rho,
+            "rho": None if certificate.failed_conditions else certificate.rho,
             "key_fingerprint": certificate.key_fingerprint,
             "certificate": certificate.to_dict(),
         }

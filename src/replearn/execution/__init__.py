@@ -12,8 +12,10 @@ from replearn.execution.context import (
     RunContext,
     accepts_context,
     fit_in_context,
+    in_workers,
     no_autologging,
     now,
+    same_import_path,
     side_by_side,
 )
 from replearn.execution.fitting import (
@@ -30,10 +32,13 @@ from replearn.execution.plugins import (
     Plugin,
     Predictor,
     fit_functions,
+    fit_steps,
+    fits_step_by_step,
     plain_loop,
     predict_labels,
     predict_probabilities,
     register,
+    transformers_of,
     use_fastpaths,
 )
 from replearn.execution.voting import (
@@ -45,7 +50,6 @@ from replearn.execution.voting import (
     model_predictions,
     one_thread,
 )
-from replearn.execution.workers import in_workers, same_import_path
 
 __all__ = [
     "MIN_ROWS_PER_TASK",
@@ -67,6 +71,8 @@ __all__ = [
     "fit_functions",
     "fit_in_context",
     "fit_one_block",
+    "fit_steps",
+    "fits_step_by_step",
     "groups_of_models",
     "in_workers",
     "keyed_seeds",
@@ -83,5 +89,6 @@ __all__ = [
     "same_import_path",
     "set_seeds",
     "side_by_side",
+    "transformers_of",
     "use_fastpaths",
 ]

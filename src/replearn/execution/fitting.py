@@ -30,13 +30,14 @@ from replearn.execution.context import (
     Progress,
     RunContext,
     check_context,
+    in_workers,
     naming,
     no_autologging,
+    same_import_path,
 )
 from replearn.execution.plugins import fit_functions
 from replearn.execution.time_limit import TimeLimit
 from replearn.execution.voting import one_thread
-from replearn.execution.workers import in_workers, same_import_path
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.records import check_count
 from replearn.tables import copy_rows, take_rows

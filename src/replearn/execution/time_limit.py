@@ -14,7 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import Any
 
 from replearn import compat
-from replearn.execution.workers import end_with
+from replearn.execution.context import end_with
 from replearn.records import check_positive
 
 _READY_SECONDS = 0.05

@@ -28,7 +28,7 @@ from threadpoolctl import ThreadpoolController
 
 from replearn import compat
 from replearn.execution import plugins
-from replearn.execution.context import naming
+from replearn.execution.context import in_workers, naming
 from replearn.execution.plugins import (
     BlockModel,
     Predictor,
@@ -36,7 +36,6 @@ from replearn.execution.plugins import (
     predict_numbers,
     predict_probabilities,
 )
-from replearn.execution.workers import in_workers
 from replearn.tables import n_rows, pad_rows, row_chunks, slice_rows, take_rows
 
 CHUNK = 768

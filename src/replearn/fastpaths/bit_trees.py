@@ -24,8 +24,10 @@ from numpy.typing import NDArray
 
 from replearn.tables import row_chunks
 
-ROWS_PER_CHUNK = 1024
-"""Rows whose leaf sets are kept at a time: they stay in the cache, and threads seldom meet."""
+ROWS_PER_CHUNK = 512
+MAX_SETS = 2**20
+"""Leaf sets that are gathered at a time: they stay in the cache, and threads, which meet between
+two calls of numpy, seldom do."""
 
 MAX_LEAVES = 64
 FIELDS = {"value", "feature_idx", "num_threshold", "missing_go_to_left", "left", "right"}
@@ -157,7 +159,7 @@ class LeafSets:
             lengths += [[starts[feature] - end], np.diff(ends), [1]]
             self._used.append(feature)
             end = starts[feature + 1]
-        self._rows = np.concatenate([*rows, []]).astype(np.int32)
+        self._rows = np.concatenate([*rows, []]).astype(np.intp)
         self._lengths = np.concatenate([*lengths, []]).astype(np.int32)
 
     def _table(self) -> NDArray[Any]:
@@ -180,36 +182,69 @@ class LeafSets:
         row_of_rank = np.repeat(self._rows, self._lengths)
         if len(self._used) < len(ranks):
             ranks = ranks[self._used]
-        for start, stop in row_chunks(ranks.shape[1], ROWS_PER_CHUNK):
-            terms = np.empty((1 + self._n_trees // self._width, self._width, stop - start))
-            terms[0] = self._baseline
-            leaves = terms[1:].reshape(self._n_trees, stop - start)
-            rows = row_of_rank.take(ranks[:, start:stop]).astype(np.intp)
-            indices = self._indices(table, rows)
-            self._values.take(indices, out=leaves, mode="clip")
+        chunks = list(_equal_chunks(ranks.shape[1], ROWS_PER_CHUNK))
+        space = _Space((len(ranks), chunks[0].stop, self._n_trees), self._set_type)
+        terms = np.empty((1 + self._n_trees // self._width, self._width, chunks[0].stop))
+        terms[0] = self._baseline
+        leaves = terms[1:].reshape(self._n_trees, -1)
+        for chunk in chunks:
+            space.keep_possible(table, row_of_rank.take(ranks[:, chunk]))
+            self._values.take(space.leftmost(), out=leaves, mode="clip")
             # Along the first axis numpy adds one layer after the other, as the boosting does; but
             # a single column it would add in pairs, and the sum depend on the size of the batch.
             if terms[0].size == 1:
-                scores[:, start:stop] = np.add.accumulate(terms, axis=0)[-1]
+                scores[:, chunk] = np.add.accumulate(terms, axis=0)[-1]
             else:
-                np.add.reduce(terms, axis=0, out=scores[:, start:stop])
+                np.add.reduce(terms, axis=0, out=scores[:, chunk])
         return scores.T
 
-    def _indices(self, table: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[np.int64]:
+
+class _Space:
+    """Leaf sets of some rows, in memory that serves one chunk after the other."""
+
+    def __init__(self, shape: tuple[int, int, int], set_type: Any) -> None:
+        n_features, n_rows, n_trees = shape
+        n_gathered = max(1, min(n_features, MAX_SETS // max(1, n_rows * n_trees)))
+        self._allowed = np.empty((n_gathered, n_rows, n_trees), dtype=set_type)
+        self._possible = np.empty((n_rows, n_trees), dtype=set_type)
+        self._numbers = np.empty((n_trees, n_rows))
+        n_bits = 8 * self._possible.itemsize
+        self._offsets = (np.arange(n_trees) * n_bits - 1023)[:, np.newaxis]
+
+    def keep_possible(self, table: NDArray[Any], rows: NDArray[np.intp]) -> None:
+        """Keep the leaves that no feature rules out; ``rows`` of the table, by feature."""
+        if not len(rows):
+            np.invert(np.zeros_like(self._possible), out=self._possible)
+        for start, stop in row_chunks(len(rows), len(self._allowed)):
+            allowed = self._allowed[: stop - start]
+            table.take(rows[start:stop], axis=0, out=allowed, mode="clip")
+            if start:
+                allowed[0] &= self._possible
+            np.bitwise_and.reduce(allowed, axis=0, out=self._possible)
+
+    def leftmost(self) -> NDArray[np.int64]:
         """Find the index of each row's leaf in the list of values; shape (trees, rows)."""
-        possible = np.invert(np.zeros((rows.shape[1], self._n_trees), dtype=self._set_type))
-        allowed = np.empty_like(possible)  # fresh memory for each feature would cost more
-        for number, own in enumerate(rows):
-            table.take(own, axis=0, out=allowed if number else possible, mode="clip")
-            if number:
-                possible &= allowed
-        if self._set_type is np.uint64:  # without its second bit a number is not rounded up
-            possible &= ~(possible >> np.uint64(1))
+        if self._possible.itemsize == 8:  # without its second bit a number is not rounded up
+            self._possible &= ~(self._possible >> np.uint64(1))
         # The highest bit is the exponent of the floating-point number.
-        bits = possible.T.astype(np.float64, order="C").view(np.int64)
+        self._numbers[...] = self._possible.T
+        bits = self._numbers.view(np.int64)
         bits >>= 52
-        bits += (np.arange(len(bits)) * (8 * possible.itemsize) - 1023)[:, np.newaxis]
+        bits += self._offsets
         return bits
+
+
+def _equal_chunks(n_rows: int, size: int) -> Iterator[slice]:
+    """Yield chunks of equal length that cover all rows; the last ones may overlap.
+
+    >>> list(_equal_chunks(11, 4))
+    [slice(0, 4, None), slice(4, 8, None), slice(7, 11, None)]
+    """
+    n_chunks = max(1, -(-n_rows // size))
+    length = -(-n_rows // n_chunks)
+    for number in range(n_chunks):
+        start = min(number * length, n_rows - length)
+        yield slice(start, start + length)
 
 
 def _changes(sorted_values: NDArray[Any]) -> NDArray[np.bool_]:

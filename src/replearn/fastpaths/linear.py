@@ -40,8 +40,7 @@ from sklearn.utils.extmath import softmax
 from sklearn.utils.validation import validate_data
 
 from replearn import compat
-from replearn.execution import BlockModel, Predictor, add_codes
-from replearn.fastpaths.last_step import fit_steps, fits_step_by_step
+from replearn.execution import BlockModel, Predictor, add_codes, fit_steps, fits_step_by_step
 from replearn.tables import is_sparse, n_rows, row_chunks
 
 LOGISTIC = frozenset({LogisticRegression, LogisticRegressionCV})

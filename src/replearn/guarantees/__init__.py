@@ -2,9 +2,18 @@
 
 from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
 from replearn.guarantees.block_votes import BlockVotes, compare_votes
-from replearn.guarantees.certificate import Certificate, certify
+from replearn.guarantees.certificate import GUARANTEES, Certificate, certify, derive
 from replearn.guarantees.choices import ChoiceDesign
-from replearn.guarantees.comparison import Comparison, differing
+from replearn.guarantees.comparison import (
+    DAYS,
+    MAX_LEVELS,
+    MIN_ROWS,
+    RARE,
+    ROUNDED_ROWS,
+    SHORT,
+    Comparison,
+    differing,
+)
 from replearn.guarantees.design import (
     FAMILIES,
     MIN_BLOCK,
@@ -13,20 +22,12 @@ from replearn.guarantees.design import (
     PlanRequest,
     plain_labels,
 )
-from replearn.guarantees.guarantee import Guarantee
+from replearn.guarantees.guarantee import Conclusion, Guarantee, Identity, Ledger, Step, rounded_up
 from replearn.guarantees.heavy import TASKS
 from replearn.guarantees.heavy_stage import labels_guaranteed
 from replearn.guarantees.paper import Columns
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.planner import plan, plan_votes
-from replearn.guarantees.points import (
-    DAYS,
-    MAX_LEVELS,
-    MIN_ROWS,
-    RARE,
-    ROUNDED_ROWS,
-    SHORT,
-)
 from replearn.guarantees.privacy import (
     PrivateDesign,
     private_design,
@@ -44,8 +45,6 @@ from replearn.guarantees.small_data import (
     needed_for_events,
 )
 from replearn.guarantees.stage_plan import HeavyGoal, heavy_rows_needed, heavy_stage
-from replearn.guarantees.steps import Conclusion, Identity, Ledger, Step, rounded_up
-from replearn.guarantees.tasks import GUARANTEES, derive
 from replearn.guarantees.theorems import THEOREMS, Theorem
 from replearn.guarantees.votes import block_size_needed
 

@@ -18,7 +18,7 @@ from replearn.bounds import (
 )
 from replearn.exceptions import CertificateError
 from replearn.guarantees.design import Design
-from replearn.guarantees.steps import Ledger
+from replearn.guarantees.guarantee import Ledger
 
 
 def approximate_promise(ledger: Ledger, design: Design, flip: float) -> tuple[float, float]:

@@ -1,29 +1,165 @@
-"""The certificate: a promise with everything needed to compute it again."""
+"""The certificate: a promise with everything needed to compute it again.
+
+It is derived from the guarantee of its task, all of which are listed here.
+"""
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 from replearn.exceptions import CertificateError
+from replearn.guarantees import (
+    coins,
+    finite_randomness,
+    heavy,
+    privacy,
+    realizable,
+    regression,
+    score,
+    search,
+    selection,
+    semi,
+    thresholds,
+    votes,
+)
 from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
 from replearn.guarantees.block_votes import BlockVotes
 from replearn.guarantees.comparison import Comparison, compare
 from replearn.guarantees.describe import certificate_rows, explain
 from replearn.guarantees.design import NOTIONS, Design, Label
+from replearn.guarantees.guarantee import (
+    LETTERS,
+    Derived,
+    Guarantee,
+    Identity,
+    Ledger,
+    Step,
+    rounded_up,
+    value_of,
+)
 from replearn.guarantees.probe import Probe
-from replearn.guarantees.steps import LETTERS, Derived, Identity, Record, Step, value_of
-from replearn.guarantees.tasks import derive, guarantee
 from replearn.records import (
+    JsonFile,
     Reader,
+    canonical_json,
     check_format,
     digest_of,
+    html_table,
     read_flat,
     read_object,
     refuse_differences,
+    two_columns,
 )
 
 FORMAT = "replearn-certificate"
 FORMAT_VERSION = 3
+
+
+# -- all guarantees, by the name of their task -----------------------------------------------------
+VOTING = (
+    Guarantee("pointwise", votes.derive, ("PointwiseReplicableClassifier",), "pointwise-threshold"),
+    Guarantee(
+        "approximate", votes.derive, ("ApproximatelyReplicableClassifier",), "approximate-direct"
+    ),
+)
+CHOICES = tuple(
+    entry
+    for family in (
+        selection, search, thresholds, realizable, semi, privacy, regression, finite_randomness,
+        heavy, coins, score,
+    )
+    for entry in family.GUARANTEES
+)  # fmt: skip
+GUARANTEES: dict[str, Guarantee] = {entry.task: entry for entry in (*VOTING, *CHOICES)}
+
+
+def guarantee(task: str) -> Guarantee:
+    """Look a guarantee up by its task; an unknown task raises a CertificateError.
+
+    >>> guarantee("thresholds").learners
+    ('ReplicableThresholdClassifier',)
+    """
+    if task not in GUARANTEES:
+        raise CertificateError(f"task: {task!r} is not one of {', '.join(map(repr, GUARANTEES))}")
+    return GUARANTEES[task]
+
+
+def derive(task: str, inputs: dict[str, Any]) -> Derived:
+    """Compute every number of a task from its inputs, and what follows.
+
+    Examples
+    --------
+    >>> steps, conclusion = derive("correlated sampling", {"deviation": 0.1})
+    >>> [step.theorem for step in steps], conclusion.certified
+    (['correlated-sampling'], True)
+    """
+    return _derive(task, canonical_json(inputs))
+
+
+@lru_cache(maxsize=256)
+def _derive(task: str, inputs: str) -> Derived:
+    """Derive once for equal inputs: many samples share one protocol."""
+    ledger = Ledger()
+    try:
+        conclusion = guarantee(task).derive(ledger, **read_object(inputs, "inputs"))
+    except (TypeError, ValueError, ArithmeticError) as error:
+        if isinstance(error, CertificateError):
+            raise
+        raise CertificateError(f"{task}: cannot be derived ({error})") from error
+    return tuple(ledger.steps), conclusion
+
+
+# -- the certificate -------------------------------------------------------------------------------
+class Record(JsonFile):
+    """What certificates and plans have in common: JSON text and file, table, one line."""
+
+    task: Any
+    inputs: Any
+    steps: Any
+    promises: Any
+    n: Any
+    certified: Any
+    reason: Any
+    digest: Any
+
+    def _content(self) -> dict[str, Any]:
+        """Return everything but the digest as JSON values."""
+        raise NotImplementedError
+
+    def _promise(self, form: str, version: int, assumptions: list[Any]) -> dict[str, Any]:
+        """Return the items of the content that all records have."""
+        return {
+            "format": form,
+            "version": version,
+            "task": self.task,
+            "inputs": self.inputs,
+            "steps": [step.to_dict() for step in self.steps],
+            "promises": list(self.promises),
+            "assumptions": assumptions,
+            **{name: getattr(self, name) for name in LETTERS},
+            "certified": self.certified,
+            "reason": self.reason,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON values."""
+        return {**self._content(), "digest": self.digest}
+
+    def _rows(self) -> list[tuple[str, str]]:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        values = {name: getattr(self, name) for name in LETTERS}
+        known = [f"{name}={rounded_up(v)}" for name, v in values.items() if v is not None]
+        rows = [] if self.n is None else [f"n={self.n}"]
+        items = [repr(self.task), *known, *rows, f"certified={self.certified}"]
+        return f"{type(self).__name__}({', '.join(items)})"
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}\n{two_columns(self._rows())}"
+
+    def _repr_html_(self) -> str:
+        return html_table(type(self).__name__, self._rows())
 
 
 @dataclass(frozen=True, repr=False)
@@ -129,8 +265,13 @@ class Certificate(Record):
         """Return "certified", "estimated" or "not certified"."""
         if self.certified:
             return "certified"
-        estimated = guarantee(self.task).estimates and not self.failed_conditions
+        estimated = self.estimates and not self.failed_conditions
         return "estimated" if estimated else "not certified"
+
+    @property
+    def estimates(self) -> tuple[str, ...]:
+        """Names of the inputs that each run estimates from its data."""
+        return guarantee(self.task).estimates
 
     @property
     def n(self) -> int | None:
@@ -209,6 +350,11 @@ class Certificate(Record):
             ``comparable`` is "yes", "no" or "unknown", with reasons in words. The truth value is
             True only for "yes".
         """
+        if not isinstance(other, Certificate):
+            raise TypeError(
+                f"other must be a Certificate, got {type(other).__name__}: give certificate_ of "
+                "the other model."
+            )
         return compare(self, other, probes, votes)
 
     def _check_identity(self) -> None:

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from replearn.guarantees.guarantee import Guarantee, Needed, Number
+from replearn.guarantees.certificate import guarantee
+from replearn.guarantees.guarantee import LETTERS, Conclusion, Guarantee, Needed, Number
 from replearn.guarantees.paper import Columns
-from replearn.guarantees.steps import LETTERS, Conclusion
-from replearn.guarantees.tasks import guarantee
 from replearn.records import (
     check_count,
     check_fraction,

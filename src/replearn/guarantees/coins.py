@@ -13,8 +13,7 @@ from replearn.bounds import (
     smallest_throws,
 )
 from replearn.bounds.theorem import theorem
-from replearn.guarantees.guarantee import Guarantee, Needed, reached
-from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
+from replearn.guarantees.guarantee import Conclusion, Guarantee, Ledger, Needed, reached, rounded_up
 
 
 def _coins(

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from replearn.guarantees.design import Design
-from replearn.guarantees.steps import LETTERS, rounded_up
+from replearn.guarantees.guarantee import LETTERS, rounded_up
 from replearn.guarantees.theorems import theorem
 from replearn.randomness import SharedKey
 

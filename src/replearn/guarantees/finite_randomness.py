@@ -8,11 +8,13 @@ from replearn.guarantees.guarantee import (
     SAME_POINT,
     SMALL_MASS,
     THREE_TARGETS,
+    Conclusion,
     Guarantee,
+    Ledger,
     Needed,
     above_budget,
+    rounded_up,
 )
-from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 from replearn.records import smallest_integer
 
 _MAX_BLOCKS = 10_000_000

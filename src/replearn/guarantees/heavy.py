@@ -26,8 +26,7 @@ from replearn.bounds import (
     smallest_sample_set,
 )
 from replearn.bounds.theorem import theorem
-from replearn.guarantees.guarantee import Guarantee, Needed, reached
-from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
+from replearn.guarantees.guarantee import Conclusion, Guarantee, Ledger, Needed, reached, rounded_up
 
 POINTWISE = "heavy"
 WHOLE_SET = "heavy, whole set"

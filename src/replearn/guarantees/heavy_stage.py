@@ -14,8 +14,8 @@ from replearn.bounds import (
 )
 from replearn.bounds.theorem import theorem
 from replearn.guarantees.design import Design, HeavyStage
+from replearn.guarantees.guarantee import Ledger, rounded_up
 from replearn.guarantees.heavy import class_label_errors, class_label_flip, label_errors
-from replearn.guarantees.steps import Ledger, rounded_up
 
 
 # -- numbers that belong to the stage alone --------------------------------------------------------

@@ -6,21 +6,12 @@ from typing import Any
 
 from replearn.bounds import ThresholdLaw
 from replearn.exceptions import CertificateError
-from replearn.guarantees.certificate import Certificate
+from replearn.guarantees.certificate import Certificate, Record, guarantee
 from replearn.guarantees.choices import ChoiceDesign
 from replearn.guarantees.describe import plan_rows
 from replearn.guarantees.design import NOTIONS, Design, HeavyStage, Label
+from replearn.guarantees.guarantee import LETTERS, Conclusion, Identity, Ledger, Step, rounded_up
 from replearn.guarantees.paper import Columns, columns_of
-from replearn.guarantees.steps import (
-    LETTERS,
-    Conclusion,
-    Identity,
-    Ledger,
-    Record,
-    Step,
-    rounded_up,
-)
-from replearn.guarantees.tasks import guarantee
 from replearn.guarantees.votes import conclude
 from replearn.records import Reader, check_format, digest_of, read_object, refuse_differences
 

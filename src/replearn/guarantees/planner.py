@@ -24,13 +24,13 @@ from replearn.bounds import (
     smallest_width,
     tightest_law,
 )
+from replearn.guarantees.certificate import GUARANTEES
 from replearn.guarantees.choices import ChoiceDesign
 from replearn.guarantees.design import MIN_BLOCK, NOTIONS, Design, PlanRequest
+from replearn.guarantees.guarantee import Ledger
 from replearn.guarantees.heavy_stage import label_flip, labels_guaranteed
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.stage_plan import plan_stage, stage_rows_needed
-from replearn.guarantees.steps import Ledger
-from replearn.guarantees.tasks import GUARANTEES
 from replearn.guarantees.votes import block_size_needed, error_slack, promised
 from replearn.randomness import ENCODING_VERSION
 from replearn.records import bisect, check_choice, smallest_integer

@@ -16,9 +16,16 @@ from replearn.bounds import (
     single_release,
     smallest_sample_selection,
 )
-from replearn.guarantees.guarantee import Guarantee, Needed, Number, above_budget
+from replearn.guarantees.guarantee import (
+    Conclusion,
+    Guarantee,
+    Ledger,
+    Needed,
+    Number,
+    above_budget,
+    rounded_up,
+)
 from replearn.guarantees.semi import listed_candidates, pool_and_rest
-from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 
 ASSUMPTIONS = ("one-row-apart", "secret-noise", "no-drift", "random-function")
 

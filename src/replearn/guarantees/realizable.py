@@ -3,8 +3,16 @@
 import math
 
 from replearn.bounds import realizable_flip_bound, realizable_tail, smallest_sample_realizable
-from replearn.guarantees.guarantee import FOUR_TARGETS, SMALL_MASS, Guarantee, Needed, reached
-from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
+from replearn.guarantees.guarantee import (
+    FOUR_TARGETS,
+    SMALL_MASS,
+    Conclusion,
+    Guarantee,
+    Ledger,
+    Needed,
+    reached,
+    rounded_up,
+)
 
 _NO_CLASS = (
     "the estimator is no exact minimiser over a class of known VC dimension: measure how often "

@@ -4,8 +4,16 @@ import math
 from typing import Any
 
 from replearn.bounds import rounding_flip_bound, smallest_blocks_rounding
-from replearn.guarantees.guarantee import SAME_POINT, Guarantee, Needed, above_budget
-from replearn.guarantees.steps import BLOCK_ASSUMPTIONS, Conclusion, Ledger, rounded_up
+from replearn.guarantees.guarantee import (
+    BLOCK_ASSUMPTIONS,
+    SAME_POINT,
+    Conclusion,
+    Guarantee,
+    Ledger,
+    Needed,
+    above_budget,
+    rounded_up,
+)
 
 _NO_RANGE = (
     "y_range is not given, and without a range of y nothing holds for every population: "

@@ -8,8 +8,15 @@ from replearn.bounds import (
     score_half_width,
     worst_score_flip_bound,
 )
-from replearn.guarantees.guarantee import Guarantee, Needed, above_budget
-from replearn.guarantees.steps import BLOCK_ASSUMPTIONS, Conclusion, Ledger, rounded_up
+from replearn.guarantees.guarantee import (
+    BLOCK_ASSUMPTIONS,
+    Conclusion,
+    Guarantee,
+    Ledger,
+    Needed,
+    above_budget,
+    rounded_up,
+)
 from replearn.records import check_count
 
 MAX_FITS = 24

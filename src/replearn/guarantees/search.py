@@ -13,13 +13,15 @@ from replearn.guarantees.guarantee import (
     NEAR_BEST,
     SAME_CHOICE,
     THREE_TARGETS,
+    Conclusion,
     Guarantee,
+    Ledger,
     Needed,
     above_budget,
     reached,
+    rounded_up,
 )
 from replearn.guarantees.selection import selection_rate
-from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 from replearn.records import smallest_integer
 
 _MAX_ROWS = 10**15

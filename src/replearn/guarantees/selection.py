@@ -17,12 +17,14 @@ from replearn.guarantees.guarantee import (
     NEAR_BEST,
     SAME_CHOICE,
     THREE_TARGETS,
+    Conclusion,
     Guarantee,
+    Ledger,
     Needed,
     Number,
     reached,
+    rounded_up,
 )
-from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 
 
 def same_and_good(

@@ -9,8 +9,16 @@ from replearn.bounds import (
     selection_flip_bound_sampled,
     smallest_sample_selection,
 )
-from replearn.guarantees.guarantee import THREE_TARGETS, Guarantee, Needed, Number, above_budget
-from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
+from replearn.guarantees.guarantee import (
+    THREE_TARGETS,
+    Conclusion,
+    Guarantee,
+    Ledger,
+    Needed,
+    Number,
+    above_budget,
+    rounded_up,
+)
 from replearn.records import smallest_integer
 
 _MAX_ROWS = 10**15

@@ -18,8 +18,8 @@ from replearn.bounds import (
     some_missed_point_bound,
 )
 from replearn.guarantees.design import HeavyStage, PlanRequest
+from replearn.guarantees.guarantee import Ledger
 from replearn.guarantees.heavy_stage import label_flip, labels_guaranteed, wrong_labels
-from replearn.guarantees.steps import Ledger
 from replearn.records import bisect, check_fraction, if_given, smallest_integer
 
 # Share of rho that membership may take at most; the rest is for labels and votes, which share it.

@@ -8,11 +8,13 @@ from replearn.guarantees.guarantee import (
     FOUR_TARGETS,
     NEAR_BEST,
     SMALL_MASS,
+    Conclusion,
     Guarantee,
+    Ledger,
     Needed,
     reached,
+    rounded_up,
 )
-from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 
 
 def _derive(

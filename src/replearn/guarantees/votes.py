@@ -23,13 +23,13 @@ from replearn.bounds import (
 from replearn.bounds.theorem import theorem
 from replearn.guarantees.approximate import approximate_promise
 from replearn.guarantees.design import Design
+from replearn.guarantees.guarantee import Conclusion, Ledger, rounded_up
 from replearn.guarantees.heavy_stage import (
     stage_accuracy,
     stage_flip,
     stage_step,
     too_few_labels,
 )
-from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 
 
 # -- numbers that belong to votes alone ------------------------------------------------------------

@@ -10,8 +10,7 @@ from .decision_threshold import (
 )
 from .finite_randomness import FiniteRandomnessClassifier
 from .incumbent import IncumbentClassifier
-from .incumbent_chain import Chain as Chain, Retraining as Retraining
-from .incumbent_memory import error_costs as error_costs
+from .incumbent_chain import Chain as Chain, Retraining as Retraining, error_costs as error_costs
 from .incumbent_regressor import IncumbentRegressor
 from .inputs import (
     FittedState as FittedState,
@@ -20,12 +19,6 @@ from .inputs import (
     check_groups as check_groups,
     check_labels as check_labels,
     refuse_one_class as refuse_one_class,
-)
-from .planning import (
-    plan_request as plan_request,
-    requested_classes as requested_classes,
-    usual_plan as usual_plan,
-    wants_heavy_stage as wants_heavy_stage,
 )
 from .pointwise import PointwiseReplicableClassifier
 from .realizable import RealizableReplicableClassifier
@@ -36,7 +29,14 @@ from .selector import ReplicableSelector
 from .semi import SemiReplicableClassifier
 from .semi_private import SemiPrivateClassifier
 from .threshold import ReplicableThresholdClassifier
-from .training import FirstRows as FirstRows, Sample as Sample
+from .training import (
+    FirstRows as FirstRows,
+    Sample as Sample,
+    plan_request as plan_request,
+    requested_classes as requested_classes,
+    usual_plan as usual_plan,
+    wants_heavy_stage as wants_heavy_stage,
+)
 from .usefulness import N_ROWS as N_ROWS, Usefulness
 
 __all__ = [

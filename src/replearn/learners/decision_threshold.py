@@ -1,9 +1,10 @@
 """The decision threshold of a classifier of two classes: one notion for the whole library.
 
-A threshold is the probability of ``classes_[1]`` from which that class is predicted. It is a
-number, the costs of the two kinds of errors, or chosen from the training rows: their prevalence, a
-recall, a rate of positive predictions. An estimator that trains on blocks chooses it in each block,
-from that block's rows alone, so that blocks stay independent (theorem: decision-threshold).
+A threshold is the probability of ``classes_[1]`` from which on that class is predicted, as in
+scikit-learn's ``FixedThresholdClassifier``: a probability that equals it is enough. It is a number,
+the costs of the two kinds of errors, or chosen from the training rows: their prevalence, a recall,
+a rate of positive predictions. An estimator that trains on blocks chooses it in each block, from
+that block's rows alone, so that blocks stay independent (theorem: decision-threshold).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
     TunedThresholdClassifierCV,
 )
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval
@@ -182,9 +184,10 @@ class DecisionThresholdClassifier(FittedState, MetaEstimatorMixin, ClassifierMix
     Parameters
     ----------
     estimator : classifier, default=None
-        The base estimator, with ``predict_proba``; ``LogisticRegression(max_iter=1000)`` if None.
+        The base estimator, with ``predict_proba`` and without a threshold of its own;
+        ``LogisticRegression(max_iter=1000)`` if None.
     threshold : float, str or pair of float, default=0.5
-        The probability of ``classes_[1]`` from which it is predicted:
+        The probability of ``classes_[1]`` from which on it is predicted (see Notes):
 
         - a number in (0, 1);
         - the costs of a false positive and of a false negative, ``(1, 5)``: the threshold that
@@ -210,6 +213,13 @@ class DecisionThresholdClassifier(FittedState, MetaEstimatorMixin, ClassifierMix
         Number of features.
     feature_names_in_ : ndarray of str
         Names of the features, if ``X`` had names.
+
+    Notes
+    -----
+    A probability that equals the threshold predicts ``classes_[1]``, as in
+    ``FixedThresholdClassifier``; here also if ``pos_label`` is ``classes_[0]``. In this
+    ``threshold=0.5`` differs from a classifier without a threshold, which predicts ``classes_[0]``
+    if both probabilities are equal. Trees have such probabilities.
 
     See Also
     --------
@@ -269,6 +279,7 @@ class DecisionThresholdClassifier(FittedState, MetaEstimatorMixin, ClassifierMix
                 )
             X = check_features(self, X, reset=True)
             base = base_estimator(self.estimator)
+            _refuse_inner_threshold(base, self.threshold)
             self.estimator_ = clone(base).fit(X, y, **fit_params)
             self.classes_ = self.estimator_.classes_
             self.threshold_ = self._choose(X, np.asarray(y), codes, fit_params)
@@ -361,11 +372,7 @@ def split_threshold(
     if threshold is None:
         return base, None
     check_threshold(threshold)
-    if isinstance(base, TunedThresholdClassifierCV):
-        raise ValueError(
-            f"threshold={threshold!r} and estimator=TunedThresholdClassifierCV(...), which chooses "
-            "a threshold of its own: remove one of them."
-        )
+    _refuse_inner_threshold(base, threshold)
     if len(classes) > 2:
         raise ValueError(
             f"threshold={threshold!r} requires two classes, but there are {len(classes)}: remove "
@@ -379,6 +386,19 @@ def split_threshold(
     if pos_label is not None:
         threshold = threshold_of_label(threshold, pos_label, classes)
     return base, threshold
+
+
+def _refuse_inner_threshold(base: Any, threshold: Any) -> None:
+    """Refuse an estimator whose own threshold would be ignored: only its probabilities count."""
+    inner = base
+    while isinstance(inner, Pipeline):
+        inner = inner.steps[-1][1]
+    kinds = (DecisionThresholdClassifier, FixedThresholdClassifier, TunedThresholdClassifierCV)
+    if isinstance(inner, kinds):
+        raise ValueError(
+            f"threshold={threshold!r} and estimator={type(inner).__name__}(...), which has a "
+            "threshold of its own that would be ignored: remove one of them."
+        )
 
 
 def _outer_threshold(estimator: Any, classes: NDArray[Any]) -> tuple[Any, Any]:

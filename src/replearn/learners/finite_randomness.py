@@ -23,14 +23,16 @@ from replearn.learners.inputs import (
     checked_fit,
     with_base_tags,
 )
-from replearn.learners.single_rule import (
+from replearn.learners.single_rule import check_two_labels
+from replearn.learners.training import (
     COUNT,
     FRACTION,
     FollowsPlan,
-    check_two_labels,
+    OnePartition,
+    Sample,
+    train_blocks,
     warn_if_not_certified,
 )
-from replearn.learners.training import OnePartition, Sample, train_blocks
 from replearn.primitives import choose_by_errors, sample_order
 from replearn.randomness import SharedKey
 from replearn.tables import n_rows, take_rows
@@ -182,6 +184,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
             X = check_features(self, X, reset=True)
             fingerprint = bind_estimator(base)
             codes, self.classes_ = check_two_labels(X, y, self.classes)
+            given = X, y
             X, codes, _ = self._planned_rows(X, codes)
             train, test = held_out(key, X, codes, params.test_share)
             if len(train) < params.n_blocks or len(test) < 1:
@@ -216,6 +219,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
                 X,
                 codes,
                 fingerprints={"learner": fingerprint},
+                sample=given,
                 n=len(codes),
                 n_test=len(test),
                 n_blocks=int(params.n_blocks),

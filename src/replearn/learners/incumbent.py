@@ -26,48 +26,51 @@ from replearn.learners.decision_threshold import (
     split_threshold,
     with_threshold,
 )
-from replearn.learners.incumbent_budget import Budget, choose_changes
 from replearn.learners.incumbent_chain import (
     DECISION,
     MARGIN,
     MAX_MEMORY,
     PROBABILITY,
     Chain,
+    Floats,
     KeepsChain,
+    Replay,
     Retraining,
     chain_scores,
+    error_costs,
+    margins,
     mixed_probabilities,
     replay_scores,
     score_kind,
 )
 from replearn.learners.incumbent_explanation import KeptExplanation
-from replearn.learners.incumbent_fit import (
-    chain_of,
-    check_incumbent,
-    held_out_rows,
-    takes_groups,
-)
-from replearn.learners.incumbent_memory import error_costs
 from replearn.learners.incumbent_retraining import (
+    Budget,
     NewSample,
     Options,
+    chain_of,
     changes_between,
+    check_incumbent,
+    choose_changes,
     errors_of,
     first_entry,
+    held_out_rows,
     retrain,
     since_drift,
+    takes_groups,
     was_alarmed,
 )
-from replearn.learners.incumbent_rule import Floats, Replay, margins
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
     check_features,
+    check_ids,
     check_labels,
     checked_fit,
     with_base_tags,
 )
-from replearn.learners.reasons import check_style, reasons
+from replearn.learners.predictions import check_style
+from replearn.learners.reasons import reasons
 from replearn.tables import copy_rows
 
 DEFAULT_BAND = 0.1
@@ -280,6 +283,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         self : object
             The fitted estimator.
         """
+        self._refuse_itself()
         with all_or_nothing(self):
             codes, classes = check_labels(X, y, None)
             X = check_features(self, X, reset=True)
@@ -588,6 +592,8 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         """Return the chain at these points, and what one unit of the last band is there."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
+        if ids is not None:
+            check_ids(X, ids)
         scores = chain_scores(self.chain_, copy_rows(X), ids, self.classes_, self.band_unit)
         return replay_scores(self.chain_, scores), scores.scores[-1].scale
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.learners.incumbent_rule import Floats
+from replearn.learners.incumbent_chain import Floats
+from replearn.learners.predictions import InWords
 from replearn.learners.reasons import Reasons
-from replearn.learners.results import InWords
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,21 +16,23 @@ from replearn.execution import RunContext, fit_in_context
 from replearn.learners.incumbent_chain import (
     MAX_MEMORY,
     Chain,
+    Floats,
     KeepsChain,
     Retraining,
+    mix,
     predict_with,
 )
-from replearn.learners.incumbent_fit import (
+from replearn.learners.incumbent_retraining import (
     chain_of,
     check_columns,
     memory_of,
     spread_rows,
     today,
 )
-from replearn.learners.incumbent_rule import Floats, mix
 from replearn.learners.inputs import (
     all_or_nothing,
     check_features,
+    check_ids,
     checked_fit,
     refuse_classifier,
     with_base_tags,
@@ -139,8 +141,10 @@ class IncumbentRegressor(RegressorMixin, KeepsChain):
         self : object
             The fitted estimator.
         """
+        self._refuse_itself()
         with all_or_nothing(self):
             refuse_classifier(self._base())
+            refuse_classifier(self.incumbent, "incumbent")
             values = check_numbers(X, y)
             X = check_features(self, X, reset=True)
             previous = chain_of(self.incumbent)
@@ -177,6 +181,8 @@ class IncumbentRegressor(RegressorMixin, KeepsChain):
         """
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
+        if ids is not None:
+            check_ids(X, ids)
         return replay_numbers(self.chain_, X, ids).prediction
 
     def _base(self) -> Any:

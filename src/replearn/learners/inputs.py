@@ -11,11 +11,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_consistent_length, column_or_1d, has_fit_parameter
 
 from replearn.compat import fit_context, validate_data
 from replearn.exceptions import PreprocessingWarning, warn_user
@@ -304,6 +306,11 @@ def keyed_points(X: Any, ids: Any, decimals: int | None, precision: Precision) -
             _warn_if_rounded(X, precision.unrounded)
             _warn_if_computed(X)
         return as_points(X, decimals=decimals)
+    return check_ids(X, ids)
+
+
+def check_ids(X: Any, ids: Any) -> Points:
+    """Return the points of ids, of which each row must have one."""
     rows = n_rows(X)
     if isinstance(ids, str | bytes) or not hasattr(ids, "__len__"):
         raise ValueError(
@@ -332,30 +339,36 @@ def _cells_of_ids(ids: Any) -> list[Any]:
     return list(cells) if cells.ndim == 1 else []
 
 
-def check_base(base: Any, vote: str) -> None:
-    """Refuse what cannot vote before anything is trained."""
+def check_base(base: Any, vote: str | None) -> None:
+    """Refuse what cannot vote before anything is trained; without a vote, scores are averaged."""
     kind = get_tags(base).estimator_type if hasattr(base, "__sklearn_tags__") else None
     if kind not in (None, "classifier"):
         raise ValueError(f"estimator={base!r} is a {kind}: give a classifier.")
     # Some classifiers show their methods only when fitted (stacking); then both are missing.
-    if vote == "soft" and hasattr(base, "predict") and not hasattr(base, "predict_proba"):
+    if vote != "hard" and hasattr(base, "predict") and not hasattr(base, "predict_proba"):
+        need = "mean scores need" if vote is None else 'vote="soft" needs'
+        remedy = "" if vote is None else 'use vote="hard", or '
         raise ValueError(
-            f'vote="soft" needs predict_proba, which estimator={base!r} does not have: use '
-            'vote="hard", or wrap it in CalibratedClassifierCV.'
+            f"{need} predict_proba, which estimator={base!r} does not have: {remedy}wrap it in "
+            "CalibratedClassifierCV."
         )
 
 
-def refuse_classifier(base: Any) -> None:
+def refuse_classifier(base: Any, name: str = "estimator") -> None:
     """Refuse a classifier where numbers are predicted."""
-    if is_classifier(base):
-        raise ValueError(f"estimator={base!r} is a classifier: give a regressor.")
+    if hasattr(base, "__sklearn_tags__") and is_classifier(base):
+        raise ValueError(f"{name}={base!r} is a classifier: give a regressor.")
 
 
 def _of_one_type(values: NDArray[Any], name: str, remedy: str) -> NDArray[Any]:
     """Refuse missing values and a mixture of types, which have no order; unpack numbers."""
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        row = int(np.flatnonzero(np.isnan(values))[0])
-        raise ValueError(f"{name} contains NaN in row {row}: {remedy}.")
+    is_time = values.dtype.kind in "mM"
+    if is_time or values.dtype.kind == "f":
+        missing = np.isnat(values) if is_time else np.isnan(values)
+        if missing.any():
+            word = "NaT" if is_time else "NaN"
+            row = int(np.flatnonzero(missing)[0])
+            raise ValueError(f"{name} contains {word} in row {row}: {remedy}.")
     if values.dtype != object:
         return values
     cells = values.tolist()
@@ -372,7 +385,9 @@ def _of_one_type(values: NDArray[Any], name: str, remedy: str) -> NDArray[Any]:
 
 
 def _has_no_label(cell: Any) -> bool:
-    no_time = isinstance(cell, np.datetime64) and bool(cell != cell)
+    """Tell whether a cell is missing: None, a NaN of any kind, a time that is none (NaT)."""
+    is_time = isinstance(cell, np.datetime64 | np.timedelta64)
+    no_time = type(cell).__name__ == "NaTType" or (is_time and bool(np.isnat(cell)))
     return cell is None or no_time or is_nan(cell)
 
 
@@ -450,3 +465,55 @@ def float_precision(X: Any) -> np.dtype[Any] | None:
         return next((np.dtype(name) for name in _FLOATS if name in kinds), None)
     dtype = getattr(X, "dtype", None)
     return dtype if getattr(dtype, "kind", None) == "f" else None
+
+
+# -- arguments of fit that go to the base estimator, one value per row -----------------------------
+class PassesFitParams:
+    """Hand ``sample_weight`` and routed metadata to the base estimator."""
+
+    estimator: Any
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return how scikit-learn routes metadata: arguments of ``fit`` to the base estimator.
+
+        Returns
+        -------
+        MetadataRouter
+            The routing of this estimator and its base estimator.
+        """
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(
+                estimator=base_estimator(self.estimator),
+                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+            )
+        )
+
+    def _params_of_rows(self, params: dict[str, Any], n_rows: int) -> dict[str, NDArray[Any]]:
+        """Return what the base estimator gets beside rows and labels."""
+        given = {name: value for name, value in params.items() if value is not None}
+        if get_config()["enable_metadata_routing"]:
+            given = dict(process_routing(self, "fit", **given).estimator.fit)
+        else:
+            self._refuse_unknown(given)
+        rows = {name: np.asarray(value) for name, value in given.items()}
+        for name, value in rows.items():
+            if value.shape != (n_rows,):
+                raise ValueError(
+                    f"{name} has shape {value.shape}, but there are {n_rows} rows: give one value "
+                    "per row."
+                )
+        return rows
+
+    def _refuse_unknown(self, given: dict[str, Any]) -> None:
+        base = base_estimator(self.estimator)
+        for name in given:
+            if name != "sample_weight":
+                raise TypeError(f"fit got an unexpected keyword argument {name!r}")
+            if not has_fit_parameter(base, name):
+                raise TypeError(
+                    f"fit of {type(base).__name__} does not accept {name}. For a pipeline, enable "
+                    "metadata routing, sklearn.set_config(enable_metadata_routing=True), and let "
+                    f"the step request it: set_fit_request({name}=True)."
+                )

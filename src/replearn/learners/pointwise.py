@@ -41,7 +41,9 @@ from replearn.learners.inputs import (
     float_precision,
     with_base_tags,
 )
-from replearn.learners.planning import (
+from replearn.learners.predictions import VotePredictions
+from replearn.learners.training import (
+    RowSource,
     base_for_blocks,
     certify_plan,
     check_sample,
@@ -51,10 +53,9 @@ from replearn.learners.planning import (
     plan_in_force,
     plan_request,
     requested_classes,
+    train_blocks,
     warn_if_blocks_cannot_learn,
 )
-from replearn.learners.predictions import VotePredictions
-from replearn.learners.training import RowSource, train_blocks
 from replearn.learners.usefulness import (
     n_rows_tried,
     warn_if_useless,
@@ -115,7 +116,7 @@ class PointwiseReplicableClassifier(VotePredictions):
     small_blocks : {"adapt", "keep"}, default="adapt"
         "adapt": leaf sizes of boosting that have their default value (``min_samples_leaf=20``) are
         at most an eighth of the rows of a block, and histogram boosting has 63 bins instead of
-        255 in blocks of fewer than 1,020 rows; "keep": the base estimator is used as it is.
+        255 in blocks of fewer than 4,080 rows; "keep": the base estimator is used as it is.
     decimals : int, default=None
         Number of decimals to which features are rounded before they key thresholds and blocks.
         If None, they are not rounded.

@@ -14,17 +14,19 @@ from replearn.compat import HasMethods
 from replearn.hypotheses import Constant, HypothesisClass, Stumps
 from replearn.learners.configurations import seeded
 from replearn.learners.inputs import all_or_nothing, checked_fit
-from replearn.learners.single_rule import FRACTION, SingleRuleClassifier, warn_if_not_certified
+from replearn.learners.single_rule import SingleRuleClassifier, warn_if_abstains
+from replearn.learners.training import FRACTION, warn_if_not_certified
 from replearn.randomness import SharedKey
 
 
 class RealizableReplicableClassifier(SingleRuleClassifier):
     """Minimise the empirical risk, and abstain replicably if no hypothesis is good.
 
-    If the smallest training error exceeds a random limit that the runs share, the second class is
-    predicted for every point; otherwise the best hypothesis predicts. Two runs differ on a mass of
-    at most ``gamma``, except with probability ``rho``, for every distribution; the error is small
-    if some hypothesis makes no errors.
+    If the smallest training error exceeds a random limit that the runs share, ``fit`` warns with
+    `UsefulnessWarning` and the second class, ``classes_[1]``, is predicted for every point;
+    otherwise the best hypothesis predicts. Two runs differ on a mass of at most ``gamma``, except
+    with probability ``rho``, for every distribution; the error is small if some hypothesis makes
+    no errors.
 
     Parameters
     ----------
@@ -74,7 +76,9 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
     >>> model = RealizableReplicableClassifier(Thresholds(">"), shared_key="k")
     >>> model.fit(X, X[:, 0] > 0.25).rule(), model.certificate_.certified
     ('True if x0 > 0.25, else False', True)
-    >>> model.fit(X, X[:, 0] % 0.5 > 0.25).released_
+    >>> import warnings
+    >>> with warnings.catch_warnings(action="ignore"):  # no threshold is right, which fit says
+    ...     model.fit(X, X[:, 0] % 0.5 > 0.25).released_
     False
     """
 
@@ -126,6 +130,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         """
         with all_or_nothing(self):
             params = self._in_force()
+            sample = X, y
             X, y = self._check_rows(X, y)
             key = self._key_for_fit()
             hypotheses = Stumps(X.shape[1]) if self.hypotheses is None else self.hypotheses
@@ -142,8 +147,14 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
             self.released_ = self.training_error_ <= self.limit_
             self.hypothesis_ = model if self.released_ else Constant(True)
             fingerprint = bind(hypotheses if exact else clone(hypotheses))
-            self._certify("realizable", X, y, fingerprint, d=d, max_error_limit=float(ceiling))
+            shared = {"d": d, "max_error_limit": float(ceiling)}
+            self._certify("realizable", X, y, fingerprint, sample=sample, **shared)
         warn_if_not_certified(self.certificate_)
+        warn_if_abstains(
+            self,
+            f"the training error {self.training_error_:.3g} of the best hypothesis exceeds the "
+            f"shared random limit {self.limit_:.3g}",
+        )
         return self
 
 

@@ -15,12 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.records import check_choice
 from replearn.tables import exchange_column, is_nan, n_rows, take_rows
 
 Floats = NDArray[np.float64]
-
-STYLES = ("analyst", "plain")
 
 MAX_REFERENCE = 100
 """Reference rows that are used, evenly spaced; each takes a prediction per feature and row."""
@@ -88,13 +85,6 @@ class Reasons:
             for column in order
             if weights[column] >= MIN_CONTRIBUTION
         ]
-
-
-def check_style(style: str, reference: Any) -> None:
-    """Raise if a style of explanations is none, or has no use for reference rows."""
-    check_choice("style", style, STYLES)
-    if reference is not None and style != "plain":
-        raise ValueError(f'reference requires style="plain", got style={style!r}.')
 
 
 def reasons(

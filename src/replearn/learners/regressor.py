@@ -28,8 +28,15 @@ from replearn.learners.inputs import (
     refuse_classifier,
     with_base_tags,
 )
-from replearn.learners.single_rule import COUNT, FRACTION, FollowsPlan, warn_if_not_certified
-from replearn.learners.training import OnePartition, Sample, train_blocks
+from replearn.learners.training import (
+    COUNT,
+    FRACTION,
+    FollowsPlan,
+    OnePartition,
+    Sample,
+    train_blocks,
+    warn_if_not_certified,
+)
 from replearn.randomness import SharedKey
 
 # Rows that a block has at least, where the number of blocks is left to the estimator, and how many
@@ -53,12 +60,13 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
     rho : float, default=0.1
         Probability that two runs predict different values for one point.
     resolution : float, default=1.0
-        Spacing of the grid, in units of y. A prediction differs from the mean of the blocks by at
-        most half of it; with a coarser grid predictions change less often.
+        Spacing of the grid, in units of y, at most the width of ``y_range``. A prediction differs
+        from the mean of the blocks by at most half of it; with a coarser grid predictions change
+        less often.
     y_range : (float, float), default=None
-        Smallest and largest prediction; predictions of blocks are clipped to it. With a range the
-        promise holds for every population (`certificate_`), without one flips are only estimated.
-        It must be fixed before the data are seen.
+        Smallest and largest prediction; predictions and those of the blocks are clipped to it.
+        With a range the promise holds for every population (`certificate_`), without one flips are
+        only estimated. It must be fixed before the data are seen.
     n_blocks : int, default=None
         Number of blocks. If None, as many as ``rho`` needs in ``y_range``, or 64 without a range,
         as long as each has 20 rows.
@@ -169,6 +177,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
 
             # Plan: from the parameters and the number of rows, never from the data.
             params = self._in_force()
+            given = X, y
             X, values, _ = self._planned_rows(X, values)
             n_blocks = _number_of_blocks(params, len(values), ends)
             cut = OnePartition(n_blocks, len(values) // n_blocks)
@@ -187,7 +196,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
                 X,
                 np.zeros(len(values)),
                 fingerprints={"learner": fingerprint},
-                failed=sample.failed_conditions(),
+                sample=given,
                 n=n_blocks * cut.block_size,
                 n_blocks=n_blocks,
                 resolution=float(params.resolution),
@@ -198,7 +207,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any, *, ids: Any = None) -> NDArray[np.float64]:
-        """Predict numbers: the centres of cells of each point's own grid.
+        """Predict numbers: the centres of cells of each point's own grid, cut off to ``y_range``.
 
         Parameters
         ----------
@@ -215,8 +224,8 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         X = self._checked(X)
         means, _ = self._moments(X)
         cells, offsets = self._cells(X, ids, means)
-        # theorem: rounded-regression
-        return (cells + offsets + 0.5) * self._resolution
+        # theorem: rounded-regression (cut off: no two cells that means can reach become one)
+        return np.clip((cells + offsets + 0.5) * self._resolution, *self._limits)
 
     def block_mean(self, X: Any) -> NDArray[np.float64]:
         """Return the mean of the block predictions, before it is rounded.
@@ -287,10 +296,21 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
     def _ends(self) -> tuple[float, float] | None:
         if self.y_range is None:
             return None
-        ends = [float(end) for end in self.y_range]
+        try:
+            ends = [float(end) for end in self.y_range]
+        except (TypeError, ValueError):
+            ends = []
         if len(ends) != 2 or not ends[0] < ends[1] or not np.isfinite(ends).all():
             raise ValueError(
                 f"y_range={self.y_range!r} must be two finite numbers, the lower first."
+            )
+        width = ends[1] - ends[0]
+        resolution = self._in_force().resolution
+        if resolution > width:
+            raise ValueError(
+                f"resolution={resolution:g} must not exceed the width of y_range="
+                f"{self.y_range!r}, which is {width:g}: the middle of the range would always be "
+                "nearer to the mean of the blocks. Use a smaller resolution."
             )
         return ends[0], ends[1]
 
@@ -299,12 +319,18 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         """Spacing of the grid that was fitted."""
         return float(self.certificate_.inputs["resolution"])
 
+    @property
+    def _limits(self) -> tuple[float, float]:
+        """Smallest and largest prediction."""
+        low, high = self.certificate_.inputs["y_range"] or (-np.inf, np.inf)
+        return low, high
+
     def _derive(self, key: SharedKey) -> None:
         check_n_models(self.estimators_, self.certificate_.inputs["n_blocks"], 1)
 
     def _moments(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return mean and variance of the block predictions, cut off at the ends of the range."""
-        low, high = self.certificate_.inputs["y_range"] or (-np.inf, np.inf)
+        low, high = self._limits
         predictions = model_predictions(self.estimators_, X)
         first = np.clip(next(predictions), low, high)
         total = np.zeros_like(first)
@@ -346,6 +372,8 @@ def check_numbers(X: Any, y: Any) -> NDArray[np.float64]:
         raise ValueError("y is missing: requires y to be passed, but the target y is None.")
     values = column_or_1d(np.asarray(y), warn=True)
     check_consistent_length(X, values)
+    if values.dtype.kind in "mM":
+        raise ValueError(f"y must be numbers, got {values.dtype}: give a number of days, or years.")
     try:
         numbers: NDArray[np.float64] = values.astype(np.float64)
     except (TypeError, ValueError) as error:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import bind_estimator, rows_needed
+from replearn.binding import bind_estimator, rows_needed, with_fewer_bins
 from replearn.bounds import score_half_width
 from replearn.compat import HasMethods, Interval
 from replearn.exceptions import NotCertifiedWarning, warn_user
@@ -32,8 +32,8 @@ from replearn.learners.decision_threshold import (
     prevalence,
     split_threshold,
 )
-from replearn.learners.fit_params import PassesFitParams
 from replearn.learners.inputs import (
+    PassesFitParams,
     all_or_nothing,
     base_estimator,
     check_base,
@@ -45,19 +45,26 @@ from replearn.learners.inputs import (
     float_precision,
     with_base_tags,
 )
-from replearn.learners.planning import check_sample, describe_blocks, identity_of
 from replearn.learners.predictions import KeyedPredictions
-from replearn.learners.score_curve import (
+from replearn.learners.score_rule import (
     ErrorCurve,
+    FittedScore,
     block_variances,
     check_curve,
     fit_curve,
     leading_pairs,
+    measure_scores,
     own_blocks,
 )
-from replearn.learners.score_rule import FittedScore, measure_scores
-from replearn.learners.single_rule import FollowsPlan
-from replearn.learners.training import Sample, TrainedBlocks, train_blocks
+from replearn.learners.training import (
+    FollowsPlan,
+    Sample,
+    TrainedBlocks,
+    check_sample,
+    describe_blocks,
+    identity_of,
+    train_blocks,
+)
 from replearn.learners.usefulness import (
     n_rows_tried,
     warn_if_scores_are_few,
@@ -82,7 +89,8 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
     ----------
     estimator : classifier, default=None
         The base estimator, with ``predict_proba``; ``LogisticRegression(max_iter=1000)`` if None.
-        Everything learned from data belongs inside it, as a pipeline.
+        Everything learned from data belongs inside it, as a pipeline. Histogram boosting whose
+        ``max_bins`` has its default has 63 bins in blocks of fewer than 4,080 rows.
     rho : float, default=0.1
         Nominal probability that two runs predict differently for a point near its threshold.
     threshold : float, str or pair of float, default=None
@@ -263,15 +271,18 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             key = self._key_for_fit()
             given, classes = check_sample(X, y, groups, self.classes)
             base, threshold = self._split_threshold(classes)
-            check_base(base, "soft")
+            check_base(base, vote=None)
+            params = self._in_force()
+            cut = cut_for(given, params, self._n_planned(given.n, given.unit))
+            single = block_estimator(base, threshold)
+            if given.unit == "rows":
+                base = with_fewer_bins(base, cut.block_size)
             trained = block_estimator(base, threshold)
             fingerprint = bind_estimator(trained)
             given = given._replace(params=self._params_of_rows(fit_params, len(given.codes)))
             failed = given.failed_conditions()
 
             # Train: two dozen disjoint blocks, or fewer in a few ways.
-            params = self._in_force()
-            cut = cut_for(given, params, self._n_planned(given.n, given.unit))
             sample = given.planned(key, cut)
             warn_if_scores_are_few(cut.n_blocks, params.rho, given, classes, base)
             run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
@@ -301,7 +312,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             self.usefulness_ = measure_scores(self._vote(), blocks, classes, n_tried)
             if self.check_price:
                 self.usefulness_ = with_single_fit(
-                    self.usefulness_, blocks, trained, threshold, classes, key
+                    self.usefulness_, blocks, single, threshold, classes, key
                 )
             if not warned:
                 warn_if_useless(self.usefulness_, base)

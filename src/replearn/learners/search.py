@@ -22,7 +22,6 @@ from replearn.binding import (
     Fingerprint,
     bind_estimator,
     certify_choice,
-    copies_if_read,
     find_constant,
     warn_if_all_constant,
 )
@@ -55,10 +54,10 @@ from replearn.learners.inputs import (
     refuse_one_class,
     with_base_tags,
 )
-from replearn.learners.single_rule import COUNT, FollowsPlan, warn_if_not_certified
+from replearn.learners.training import COUNT, FollowsPlan, warn_if_not_certified
 from replearn.primitives import choice_scale, choose_by_errors, names_digest, sample_key
 from replearn.randomness import SharedKey, as_points
-from replearn.tables import take_rows
+from replearn.tables import n_rows, take_rows
 
 Errors = tuple[NDArray[np.intp], dict[str, Any], int]
 """Rows in keyed order, scikit-learn's table of results, and the number of trainings."""
@@ -214,7 +213,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             How to run, for estimators whose ``fit`` takes it: a store of finished blocks, a time
             limit. It does not change the result.
         **params
-            Passed to the estimator's ``fit``.
+            Passed to the estimator's ``fit``, such as ``sample_weight``. Groups are not supported.
 
         Returns
         -------
@@ -223,14 +222,16 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         """
         with all_or_nothing(self):
             in_force = self._in_force()
+            params = _without_groups(params)
             X = check_features(self, X, reset=True)
             key = self._key_for_fit()
             fingerprint = bind_estimator(self.estimator)
             codes, self.classes_ = check_labels(X, y, None)
             refuse_one_class(self.classes_)
-            given = len(codes)
+            sample = X, y
             X, codes, rows = self._planned_rows(X, codes)
             if rows is not None:
+                given = n_rows(sample[0])
                 params = {name: in_order(value, rows, given) for name, value in params.items()}
             errors_of = self._by_folds if in_force.train_size is None else self._by_trainings
             if in_force.train_size is None:
@@ -238,7 +239,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
                     self.param_grid, len(codes), in_force.alpha, in_force.beta
                 )
             order, self.cv_results_, self.n_splits_ = errors_of(X, codes, key, params, context)
-            self._choose(X, codes, key, fingerprint)
+            self._choose(X, codes, key, fingerprint, sample)
             if self.refit:
                 params = {name: in_order(value, order) for name, value in params.items()}
                 source = self.estimator if isinstance(self.refit, bool) else self.refit
@@ -330,7 +331,12 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         return order, results_of_errors(grid, errors), len(cut[1])
 
     def _choose(
-        self, X: Any, codes: NDArray[np.intp], key: SharedKey, fingerprint: Fingerprint
+        self,
+        X: Any,
+        codes: NDArray[np.intp],
+        key: SharedKey,
+        fingerprint: Fingerprint,
+        sample: tuple[Any, Any],
     ) -> None:
         """Choose by errors and shared random numbers, and certify the choice."""
         n = len(codes)
@@ -367,10 +373,8 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             X,
             codes,
             fingerprints={"learner": fingerprint},
-            failed=(
-                *uncovered_scoring(self.scoring, len(self.classes_)),
-                *copies_if_read(X, codes),
-            ),
+            sample=sample,
+            failed=uncovered_scoring(self.scoring, len(self.classes_)),
             n=n,
             **design,
             n_hypotheses=len(names),
@@ -412,3 +416,13 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         tags.estimator_type = base.estimator_type
         tags.classifier_tags = base.classifier_tags
         return with_base_tags(tags, self.estimator)
+
+
+def _without_groups(params: dict[str, Any]) -> dict[str, Any]:
+    """Refuse groups, which ``GridSearchCV`` takes: keyed folds do not keep them together."""
+    if params.get("groups") is not None:
+        raise TypeError(
+            "fit: groups are not supported. Folds are cut by key and would separate rows of one "
+            "group: give one row per group, or use GridSearchCV with GroupKFold."
+        )
+    return {name: value for name, value in params.items() if name != "groups"}

@@ -13,10 +13,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import bind_candidates, certify_choice, copies_if_read
+from replearn.binding import bind_candidates, certify_choice
 from replearn.compat import Interval
 from replearn.learners.inputs import all_or_nothing, check_labels, checked_fit
-from replearn.learners.single_rule import FollowsPlan, warn_if_not_certified
+from replearn.learners.training import FollowsPlan, warn_if_not_certified
 from replearn.primitives import select_hypothesis
 from replearn.randomness import SharedKey
 
@@ -126,6 +126,7 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
         """
         with all_or_nothing(self):
             codes, self.classes_ = check_labels(X, y, None)
+            sample = X, y
             X, codes, rows = self._planned_rows(X, codes)
             y = np.asarray(y) if rows is None else np.asarray(y)[rows]
             key = self._key_for_fit()
@@ -138,9 +139,8 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
             self.selected_name_ = chosen.name
             fingerprints = {"candidates": bind_candidates(self.candidates, X)}
             inputs = chosen.certificate.inputs
-            failed = copies_if_read(X, codes)
             self.certificate_ = certify_choice(
-                "selection", key, X, codes, fingerprints=fingerprints, failed=failed, **inputs
+                "selection", key, X, codes, sample=sample, fingerprints=fingerprints, **inputs
             )
         warn_if_not_certified(self.certificate_)
         return self

@@ -14,7 +14,8 @@ from replearn.compat import Interval, validate_data
 from replearn.guarantees import selection_budget
 from replearn.hypotheses import HypothesisClass, Stumps
 from replearn.learners.inputs import all_or_nothing, checked_fit
-from replearn.learners.single_rule import SingleRuleClassifier, warn_if_not_certified
+from replearn.learners.single_rule import SingleRuleClassifier
+from replearn.learners.training import warn_if_not_certified
 from replearn.primitives import choice_scale, select_hypothesis
 
 
@@ -121,6 +122,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
             The fitted estimator.
         """
         with all_or_nothing(self):
+            sample = X, y
             X, y = self._check_rows(X, y)
             key = self._key_for_fit()
             # theorem: semi-replicable (one candidate for each labelling of the pool)
@@ -136,7 +138,8 @@ class SemiReplicableClassifier(SingleRuleClassifier):
             self.selection_ = chosen
             pool = None if self.candidates is not None else np.asarray(X_shared, dtype=np.float64)
             shared = {"n_shared": n_shared, "d": d, **chosen.certificate.inputs}
-            self._certify("semi", X, y, bind(self.hypotheses), pool=pool, **shared)
+            fingerprint = bind(self.hypotheses)
+            self._certify("semi", X, y, fingerprint, sample=sample, pool=pool, **shared)
         warn_if_not_certified(self.certificate_)
         return self
 

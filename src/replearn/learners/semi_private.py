@@ -36,12 +36,11 @@ from replearn.hypotheses import (
 )
 from replearn.learners.inputs import all_or_nothing, checked_fit
 from replearn.learners.single_rule import (
-    COUNT,
-    FollowsPlan,
     SingleRuleClassifier,
     check_two_labels,
-    warn_if_not_certified,
+    warn_if_abstains,
 )
+from replearn.learners.training import COUNT, FollowsPlan, warn_if_not_certified
 from replearn.primitives import choose_by_errors, error_counts, named_candidates, select_privately
 from replearn.randomness import SharedKey
 
@@ -88,7 +87,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
     hypothesis_ : Hypothesis
         The released rule; the constant of the second class if none was released.
     released_ : bool
-        Whether a rule was released.
+        Whether a rule was released; if not, ``fit`` warns with `UsefulnessWarning`.
     noisy_count_ : int
         Parts that agree on it, with noise.
     n_keys_, n_parts_, part_size_ : int
@@ -183,6 +182,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
             self.hypothesis_ = hypothesis_from_dict(json.loads(text))
             self.certificate_ = self._certificate(cover, X_shared)
         warn_if_not_certified(self.certificate_)
+        warn_if_abstains(self, "too few parts agree on one rule")
         return self
 
     def _cover(self, n_features: int, X_shared: Any) -> _Cover | None:

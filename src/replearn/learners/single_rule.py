@@ -1,9 +1,7 @@
-"""What estimators that choose have in common: the planned rows, and one hypothesis as the model."""
+"""What estimators that choose one hypothesis have in common: it predicts, and prints as a rule."""
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,75 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import Fingerprint, certify_choice, copies_if_read
-from replearn.compat import Interval, validate_data
-from replearn.exceptions import NotCertifiedWarning, warn_user
-from replearn.guarantees import Certificate, Plan
-from replearn.learners.inputs import FittedState, check_labels
-from replearn.learners.planning import changed_params, refuse_planned
-from replearn.primitives import sample_order
-from replearn.randomness import HoldsKey, SharedKey
-from replearn.tables import take_rows
-
-FRACTION = Interval(Real, 0, 1, closed="right")
-COUNT = Interval(Integral, 1, None, closed="left")
-
-
-class FollowsPlan(FittedState, HoldsKey):
-    """Estimators that choose; they may follow a plan that two labs share.
-
-    A subclass has the parameters ``shared_key`` and ``plan``, reads the parameters that a plan may
-    set from `_in_force`, and fits on `_planned_rows`.
-    """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: [FRACTION] for name in ("rho", "alpha", "beta")},
-        "shared_key": [str, bytes, Integral, SharedKey, None],
-        "plan": [Plan, None],
-    }
-    shared_key: Any
-    plan: Plan | None
-
-    def _in_force(self: Any) -> SimpleNamespace:
-        """Return all parameters; those that the plan sets have its values."""
-        params = self.get_params(deep=False)
-        if self.plan is None:
-            return SimpleNamespace(**params)
-        if not {kind.__name__ for kind in type(self).__mro__}.intersection(self.plan.learners):
-            raise ValueError(
-                f"plan is for {' or '.join(self.plan.learners)}, not for {type(self).__name__}."
-            )
-        refuse_planned(changed_params(self, self.plan.settings))
-        return SimpleNamespace(**(params | self.plan.settings))
-
-    def _n_planned(self, available: int, unit: str = "rows") -> int:
-        """Return the number of rows (or groups) to fit on, of those that are available."""
-        if self.plan is None:
-            return available
-        self._in_force()  # another estimator's plan is said to be one
-        if available < self.plan.n:
-            raise ValueError(
-                f"plan needs n={self.plan.n} {unit}, but the sample has {available}. Make a plan "
-                "for the smallest sample among the labs."
-            )
-        return self.plan.n
-
-    def _targets(self) -> dict[str, float]:
-        """Return the targets: rho, alpha and beta, and gamma if the estimator has one."""
-        params = vars(self._in_force())
-        names = ("rho", "gamma", "alpha", "beta")
-        return {name: float(params[name]) for name in names if name in params}
-
-    def _planned_rows(self, X: Any, codes: NDArray[Any]) -> tuple[Any, NDArray[Any], Any]:
-        """Return the rows to fit on with their labels, and their indices; None for all of them.
-
-        The order is the sample's own: two labs keep independent rows, as every proof assumes.
-        """
-        size = self._n_planned(len(codes))
-        if size == len(codes):
-            return X, codes, None
-        rows = sample_order(self._key().child("surplus"), X, codes)[:size]
-        return take_rows(X, rows), codes[rows], rows
+from replearn.binding import Fingerprint, certify_choice
+from replearn.compat import validate_data
+from replearn.exceptions import UsefulnessWarning, warn_user
+from replearn.learners.inputs import check_labels
+from replearn.learners.training import FollowsPlan
+from replearn.tables import is_frame
 
 
 class SingleRuleClassifier(FollowsPlan, ClassifierMixin, BaseEstimator):
@@ -97,15 +32,27 @@ class SingleRuleClassifier(FollowsPlan, ClassifierMixin, BaseEstimator):
         X, codes, _ = self._planned_rows(X, codes)
         return X, codes == 1
 
-    def _certify(self, task: str, X: Any, y: Any, fingerprint: Fingerprint, **inputs: Any) -> None:
-        """Issue the certificate of the rule that was chosen."""
+    def _certify(
+        self,
+        task: str,
+        X: Any,
+        y: Any,
+        fingerprint: Fingerprint,
+        *,
+        sample: tuple[Any, Any],
+        **inputs: Any,
+    ) -> None:
+        """Issue the certificate of the rule that was chosen; ``sample`` is what fit was given."""
         names = getattr(self, "feature_names_in_", None)
         shared = {"n": len(y), **inputs, **self._targets()}
         key = self._key_for_fit()
         fingerprints = {"hypotheses": fingerprint}
-        failed = copies_if_read(X, y)
+        table, labels = sample
+        if not is_frame(table):  # names of columns and an index tell more than numbers do
+            table = np.asarray(table, dtype=np.float64)
+        sample = table, labels
         self.certificate_ = certify_choice(
-            task, key, X, y, names=names, failed=failed, fingerprints=fingerprints, **shared
+            task, key, X, y, names=names, sample=sample, fingerprints=fingerprints, **shared
         )
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -164,8 +111,12 @@ def check_two_labels(
     return codes, known
 
 
-def warn_if_not_certified(certificate: Certificate) -> None:
-    """Say plainly that the sample is too small for the promise."""
-    if not certificate.certified:
-        hint = "replearn.plan tells how many rows a promise needs"
-        warn_user(f"{certificate.reason}; {hint}", NotCertifiedWarning)
+def warn_if_abstains(model: SingleRuleClassifier, reason: str) -> None:
+    """Say that no hypothesis is released, and which label is predicted instead."""
+    if not model.released_:
+        warn_user(
+            f"{type(model).__name__} abstains: {reason}, so that no hypothesis is released "
+            f"(released_ is False) and {model.classes_.tolist()[-1]!r} is predicted for every "
+            "point.",
+            UsefulnessWarning,
+        )

@@ -14,7 +14,8 @@ from replearn.bounds import threshold_error_tail, threshold_flip_bound, threshol
 from replearn.compat import Interval, StrOptions
 from replearn.hypotheses import Hypothesis, make_box
 from replearn.learners.inputs import all_or_nothing, checked_fit
-from replearn.learners.single_rule import FRACTION, SingleRuleClassifier, warn_if_not_certified
+from replearn.learners.single_rule import SingleRuleClassifier
+from replearn.learners.training import FRACTION, warn_if_not_certified
 from replearn.primitives import Cuts, cuts_of_sample, draw_level
 from replearn.randomness import SharedKey
 from replearn.records import bisect
@@ -129,6 +130,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         """
         with all_or_nothing(self):
             params = self._in_force()
+            sample = X, y
             X, y = self._check_rows(X, y)
             feature = self._column(X.shape[1])
             key = self._key_for_fit()
@@ -141,7 +143,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
             self.level_, self.cut_, direction = draw_cut(cuts, t, params.direction, key)
             self.hypothesis_ = threshold_rule(feature, self.cut_, direction)
             shared = {"sharpness": float(t), "n_directions": n_directions, "feature": feature}
-            self._certify("thresholds", X, y, bind(params.direction), **shared)
+            self._certify("thresholds", X, y, bind(params.direction), sample=sample, **shared)
         warn_if_not_certified(self.certificate_)
         return self
 

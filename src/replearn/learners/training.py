@@ -1,17 +1,19 @@
-"""The one training path: cut the sample by key and content, fit one estimator on each block.
+"""The path of every estimator that trains on blocks: sample, plan, **train**, rule, certificate.
 
-Every estimator that trains on blocks uses it: check, plan, **train**, rule, certify. Where the rows
+The sample is cut by key and content, and one estimator is fitted on each block. Where the rows
 come from is the sample's affair: they are in memory here, and in files in `replearn.outofcore`.
 Both kinds of sample have the same methods, those of `RowSource`, and so have their blocks
-(`BlockRows`).
+(`BlockRows`). A plan depends on the parameters and the number of rows only, never on the data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from inspect import signature
+from numbers import Integral, Real
+from types import MappingProxyType, SimpleNamespace
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +21,45 @@ from numpy.typing import NDArray
 from replearn.binding import (
     PROBES,
     Fingerprint,
+    adapted_to_blocks,
     block_condition,
     copy_conditions,
+    describe_points,
+    family_of,
     has_distinct_column,
+    in_words,
+    index_of,
     refuted_point_mass,
+    rows_needed,
+    rows_sketched,
     sample_conditions,
     warn_if_constant,
+    without_masses,
 )
+from replearn.compat import Interval
+from replearn.exceptions import ConstantBlocksWarning, NotCertifiedWarning, warn_user
 from replearn.execution import RunContext, fit_blocks, make_blocks
-from replearn.guarantees import HeavyStage
+from replearn.guarantees import (
+    MIN_BLOCK,
+    Certificate,
+    HeavyStage,
+    Identity,
+    Plan,
+    PlanRequest,
+    plan as make_plan,
+    rounded_up,
+)
 from replearn.heavy import HeavyPoints, fit_heavy
-from replearn.randomness import Points, SharedKey, as_points
+from replearn.learners.inputs import (
+    FittedState,
+    base_estimator,
+    check_classes,
+    check_groups,
+    check_labels,
+    refuse_one_class,
+)
+from replearn.primitives import sample_key, sample_order
+from replearn.randomness import HoldsKey, Points, SharedKey, as_points
 from replearn.tables import is_sparse, take_rows
 
 
@@ -136,6 +166,7 @@ class Sample(NamedTuple):
     codes: NDArray[Any]  # labels as codes, or numbers
     groups: NDArray[Any] | None = None
     params: Mapping[str, NDArray[Any]] = MappingProxyType({})  # of fit, one value per row
+    label_index: Any = None  # pandas index of the labels as they were passed
 
     @property
     def n(self) -> int:
@@ -183,7 +214,8 @@ class Sample(NamedTuple):
 
     def failed_conditions(self) -> tuple[str, ...]:
         """Return what the rows refute of the conditions of a certificate, and warn about it."""
-        return sample_conditions(self.X) + copy_conditions(self.X, self.codes, self.groups)
+        failed = sample_conditions(self.X)
+        return failed + copy_conditions(self.X, self.codes, self.groups, self.label_index)
 
     def planned(self, key: SharedKey, plan: Any) -> Sample:
         """Forget the order of the file, and leave out by key what a lab has beyond the plan's n.
@@ -236,6 +268,15 @@ class Sample(NamedTuple):
         return fit_heavy(self.X, self.codes, classes, stage, key, decimals)
 
 
+def check_sample(X: Any, y: Any, groups: Any, classes: Any) -> tuple[Sample, NDArray[Any]]:
+    """Return the sample with its labels as codes, and the list of classes."""
+    codes, classes = check_labels(X, y, classes)
+    refuse_one_class(classes)
+    sample = Sample(X, codes, check_groups(groups, len(codes)), label_index=index_of(y))
+    return sample, classes
+
+
+# -- training --------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class BlocksInMemory:
     """Blocks of a sample in memory: the positions of their rows, in keyed order."""
@@ -387,3 +428,337 @@ def train_blocks(
     names = block_names(design)
     run = {"n_jobs": n_jobs, "verbose": verbose, "context": context}
     return TrainedBlocks(sample, design, cut, keys, names, cut.fit(estimator, keys, names, **run))
+
+
+# -- from parameters to a request ------------------------------------------------------------------
+UNPLANNED = frozenset(
+    {
+        *("estimator", "threshold", "pos_label", "check_price", "shared_key", "plan"),
+        *("n_jobs", "verbose"),
+    }
+)
+"""Parameters of an estimator that a plan does not set."""
+
+
+def plan_request(estimator: Any) -> PlanRequest:
+    """Return the request that the parameters of an estimator stand for, before a sample is known.
+
+    A ``Plan`` is followed as it is: its own request is returned.
+    """
+    if estimator.plan is not None:
+        _check_task(estimator, estimator.plan)
+        return estimator.plan.vote_design.request
+    params = _planned_params(estimator)
+    if params["classes"] is not None:
+        params["classes"] = check_classes(params["classes"])
+    names = {field.name for field in fields(PlanRequest)} - {"heavy"}
+    named = {name: value for name, value in params.items() if name in names}
+    return _with_stage(PlanRequest(estimator._notion, **named), params["heavy"])
+
+
+def _with_stage(request: PlanRequest, heavy: str) -> PlanRequest:
+    """Plan a heavy stage for alpha alone; without one, alpha and beta belong to d."""
+    if request.d is not None:
+        return request
+    if request.alpha is None or heavy == "off":
+        return replace(request, alpha=None, beta=None, label_noise=True)
+    return replace(request, heavy=heavy)
+
+
+def requested_classes(estimator: Any) -> Any:
+    """Return the classes that the parameters or the plan list; None for those of the sample."""
+    if estimator.plan is None:
+        return estimator.classes
+    _check_task(estimator, estimator.plan)
+    return estimator.plan.classes
+
+
+def wants_heavy_stage(estimator: Any) -> bool:
+    """Whether points that occur often are predicted by their own labels."""
+    if not hasattr(estimator, "heavy"):
+        return False
+    request = plan_request(estimator) if estimator.plan is None else estimator.plan
+    return request.heavy is not None
+
+
+def _planned_params(estimator: Any) -> dict[str, Any]:
+    """Return the parameters that a plan sets."""
+    params = estimator.get_params(deep=False)
+    return {name: value for name, value in params.items() if name not in UNPLANNED}
+
+
+def changed_params(estimator: Any, names: Collection[str]) -> list[str]:
+    """Return which of these parameters do not have their default values."""
+    defaults = signature(type(estimator)).parameters
+    params = estimator.get_params(deep=False)
+    return [name for name in names if not _same(params[name], defaults[name].default)]
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (isinstance(value, int | float | str) and value == default)
+
+
+# -- the plan in force -----------------------------------------------------------------------------
+MAX_PARTITIONS = 1023
+"""Beyond that the integers of the rule overflow."""
+
+
+def refuse_planned(names: Sequence[str]) -> None:
+    """Raise an error for parameters that a plan sets, instead of ignoring them."""
+    if names:
+        verb = "is" if len(names) == 1 else "are"
+        pronoun = "it" if len(names) == 1 else "them"
+        raise ValueError(
+            f"{', '.join(names)} {verb} set by `plan`; remove {pronoun} or create a new plan."
+        )
+
+
+def plan_in_force(estimator: Any, request: PlanRequest, sample: Any, classes: NDArray[Any]) -> Plan:
+    """Return the plan that the estimator follows, or make one for this sample.
+
+    A given plan that this sample cannot follow raises an error; a plan that is made here and does
+    not reach its targets is warned about.
+    """
+    given_plan = estimator.plan if isinstance(estimator.plan, Plan) else None
+    if given_plan is not None:
+        _check_followed(estimator, given_plan, sample, classes)
+    if sample.groups is not None and wants_heavy_stage(estimator):
+        raise ValueError(
+            "groups cannot be used with a heavy stage (alpha): the rows of one group are not "
+            "independent, so counts of equal rows have no known law. Remove alpha, or keep "
+            "one row per group."
+        )
+    if given_plan is not None:
+        return _check_partitions(given_plan)
+    sized = replace(
+        request,
+        n=sample.n,
+        n_classes=max(2, len(classes)),
+        unit=sample.unit,
+        n_columns=sample.n_columns,
+    )
+    plan = _check_partitions(_plan_for_base(estimator, sized))
+    if not plan.certified:
+        warn_user(plan.reason, NotCertifiedWarning)
+    return plan
+
+
+def _check_partitions(plan: Plan) -> Plan:
+    if plan.n_partitions > MAX_PARTITIONS:
+        raise ValueError(
+            f"n_partitions={plan.n_partitions} is too large; use at most {MAX_PARTITIONS}."
+        )
+    return plan
+
+
+def usual_plan(estimator: Any, n: int, n_classes: int, n_columns: int | None = None) -> Plan:
+    """Return the plan that an estimator makes for itself on this many rows."""
+    request = replace(plan_request(estimator), n=n, n_classes=n_classes, n_columns=n_columns)
+    return _plan_for_base(estimator, request)
+
+
+def _plan_for_base(estimator: Any, request: PlanRequest) -> Plan:
+    """Make the plan; where blocks are left open, with blocks from which the base estimator learns.
+
+    It depends on the parameters, the base estimator and the size of the table, never on the data.
+    Where useful blocks are too few for the targets, blocks that are just large enough may do.
+    """
+    given_base = base_estimator(estimator.estimator)
+    request = replace(request, family=family_of(given_base))
+    usual: Plan = estimator._plan_for(request)
+    base = base_for_blocks(given_base, usual)
+    need = rows_needed(base) if request.unit == "rows" else None
+    is_sized = any((request.n_blocks, request.block_size, request.min_block))
+    if need is None or is_sized or usual.block_size >= need.useful:
+        return usual
+    for n_rows in (need.useful, need.least):
+        plan: Plan = estimator._plan_for(replace(request, min_block=max(n_rows, MIN_BLOCK)))
+        if plan.certified:
+            return plan
+    return plan
+
+
+def base_for_blocks(base: Any, plan: Plan) -> Any:
+    """Return the base estimator as it is trained on the blocks of a plan."""
+    if plan.unit != "rows" or plan.vote_design.small_blocks == "keep":
+        return base
+    return adapted_to_blocks(base, plan.block_size)
+
+
+def warn_if_blocks_cannot_learn(plan: Plan, base: Any) -> bool:
+    """Say before the fit that blocks are too small for the base estimator as it is set."""
+    need = rows_needed(base) if plan.unit == "rows" else None
+    if need is None or plan.block_size >= need.least:
+        return False
+    n_blocks = plan.n // need.least if plan.task == "pointwise" else 0
+    message = (
+        f"blocks of {plan.block_size} rows are too few: {need.reason} predicts a single class if "
+        f"it is trained on fewer than {need.least} rows, whatever the features are. "
+    )
+    if n_blocks > 0:
+        rho = make_plan(
+            n=plan.n,
+            rho=plan.vote_design.request.rho,
+            n_classes=plan.n_classes,
+            n_blocks=n_blocks,
+        ).rho
+        message += (
+            f"n_blocks={n_blocks} (instead of {plan.n_blocks}) gives blocks of {need.least} rows"
+            + ("" if rho is None else f" and rho = {rounded_up(rho)}")
+            + "; "
+        )
+    warn_user(
+        f"{message}{need.useful} rows per block are useful. Or change that parameter.",
+        ConstantBlocksWarning,
+    )
+    return True
+
+
+def _check_task(estimator: Any, plan: Plan) -> None:
+    if plan.task != estimator._notion:
+        raise ValueError(
+            f"plan is for {' or '.join(plan.learners)}, not for {type(estimator).__name__}."
+        )
+
+
+def _check_followed(estimator: Any, plan: Plan, sample: Any, classes: NDArray[Any]) -> None:
+    refuse_planned(changed_params(estimator, _planned_params(estimator)))
+    if plan.unit == "groups" and sample.groups is None:
+        raise ValueError("plan counts groups: pass groups to fit, so that they stay together.")
+    if sample.n < plan.n:
+        raise ValueError(
+            f"plan needs n={plan.n} {sample.unit}, but the sample has {sample.n}. Make a plan "
+            "for the smallest sample among the labs."
+        )
+    if max(2, len(classes)) != plan.n_classes:
+        raise ValueError(
+            f"plan is for {plan.n_classes} classes, but y has {len(classes)}: "
+            f"{classes[:5].tolist()}. Name them in the plan (classes=[...]), so that a class that "
+            "is missing in a sample is known."
+        )
+
+
+def key_of_blocks(key: SharedKey, sample: Any, plan: Plan) -> SharedKey:
+    """Return the key by which rows are left out, cut into blocks and trained on.
+
+    A promise about whole models counts on blocks and seeds that are independent of the other run's,
+    also where both samples contain equal rows: their key belongs to the sample (theorem:
+    approximate-direct, section "blocks"). A pointwise promise holds with one key for all samples.
+    """
+    if plan.task == "pointwise":
+        return key
+    return sample_key(key, sample.points, sample.codes)
+
+
+# -- parameters in force ---------------------------------------------------------------------------
+FRACTION = Interval(Real, 0, 1, closed="right")
+COUNT = Interval(Integral, 1, None, closed="left")
+
+
+class FollowsPlan(FittedState, HoldsKey):
+    """Estimators that choose; they may follow a plan that two labs share.
+
+    A subclass has the parameters ``shared_key`` and ``plan``, reads the parameters that a plan may
+    set from `_in_force`, and fits on `_planned_rows`.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **{name: [FRACTION] for name in ("rho", "alpha", "beta")},
+        "shared_key": [str, bytes, Integral, SharedKey, None],
+        "plan": [Plan, None],
+    }
+    shared_key: Any
+    plan: Plan | None
+
+    def _in_force(self: Any) -> SimpleNamespace:
+        """Return all parameters; those that the plan sets have its values."""
+        params = self.get_params(deep=False)
+        if self.plan is None:
+            return SimpleNamespace(**params)
+        if not {kind.__name__ for kind in type(self).__mro__}.intersection(self.plan.learners):
+            raise ValueError(
+                f"plan is for {' or '.join(self.plan.learners)}, not for {type(self).__name__}."
+            )
+        refuse_planned(changed_params(self, self.plan.settings))
+        return SimpleNamespace(**(params | self.plan.settings))
+
+    def _n_planned(self, available: int, unit: str = "rows") -> int:
+        """Return the number of rows (or groups) to fit on, of those that are available."""
+        if self.plan is None:
+            return available
+        self._in_force()  # another estimator's plan is said to be one
+        if available < self.plan.n:
+            raise ValueError(
+                f"plan needs n={self.plan.n} {unit}, but the sample has {available}. Make a plan "
+                "for the smallest sample among the labs."
+            )
+        return self.plan.n
+
+    def _targets(self) -> dict[str, float]:
+        """Return the targets: rho, alpha and beta, and gamma if the estimator has one."""
+        params = vars(self._in_force())
+        names = ("rho", "gamma", "alpha", "beta")
+        return {name: float(params[name]) for name in names if name in params}
+
+    def _planned_rows(self, X: Any, codes: NDArray[Any]) -> tuple[Any, NDArray[Any], Any]:
+        """Return the rows to fit on with their labels, and their indices; None for all of them.
+
+        The order is the sample's own: two labs keep independent rows, as every proof assumes.
+        """
+        size = self._n_planned(len(codes))
+        if size == len(codes):
+            return X, codes, None
+        rows = sample_order(self._key().child("surplus"), X, codes)[:size]
+        return take_rows(X, rows), codes[rows], rows
+
+
+# -- the certificate -------------------------------------------------------------------------------
+def identity_of(
+    key: SharedKey,
+    base: Any,
+    fingerprint: Fingerprint,
+    classes: NDArray[Any],
+    n: int,
+    failed: tuple[str, ...],
+    schema: dict[str, Any],
+) -> Identity:
+    """Return what a certificate binds of one run: key, base estimator, classes, rows, points."""
+    return Identity(
+        key.fingerprint,
+        in_words(base),
+        fingerprint.digest,
+        tuple(classes),
+        n,
+        versions=fingerprint.versions,
+        unbound=fingerprint.unbound,
+        failed_conditions=failed,
+        **schema,
+    )
+
+
+def describe_blocks(blocks: TrainedBlocks, base: Any) -> dict[str, Any]:
+    """Return what a certificate says about the points of the rows that were used."""
+    n_columns = len(as_points(blocks.cut.first_rows(1).X).names)
+    first = blocks.cut.first_rows(rows_sketched(n_columns), independent=True)
+    rows = np.arange(len(first.codes))
+    decimals = blocks.design.decimals
+    return describe_points(first.X, first.codes, rows=rows, base=base, decimals=decimals)
+
+
+def certify_plan(plan: Plan, run: Identity, blocks: TrainedBlocks) -> Certificate:
+    """Certify what a plan promises; less if equal rows refute what it assumes about masses."""
+    design = plan.vote_design
+    unit = blocks.sample.unit
+    refuted = None
+    if design.assumes_point_masses:
+        refuted = blocks.cut.refuted_point_mass(design.max_point_mass)
+    if refuted is None:
+        return plan.certificate(run, unit=unit)
+    return without_masses(plan, refuted, run, unit=unit)
+
+
+def warn_if_not_certified(certificate: Certificate) -> None:
+    """Say plainly that the sample is too small for the promise."""
+    if not certificate.certified:
+        hint = "replearn.plan tells how many rows a promise needs"
+        warn_user(f"{certificate.reason}; {hint}", NotCertifiedWarning)

@@ -2,15 +2,17 @@
 
 Two classes: a point is predicted 1 iff its own keyed threshold lies below the law's value of its
 vote share (`ThresholdRule`). More classes: a draw with shared Gumbels between the classes whose
-shares are close (`GumbelRule`). Both have the same methods, and so has a rule beside a heavy stage
-(`HeavyRule`).
+shares are close (`GumbelRule`). Points with enough labels of their own need no votes (`HeavyRule`).
+All rules, also those of scores (`ScoreRule`, `SphereRule`), keep one contract: from the votes or
+scores of the blocks to a `Decision` about each point.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, Protocol
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -34,10 +36,8 @@ from replearn.bounds import (
 )
 from replearn.execution import MIN_ROWS_PER_TASK, BlockEnsemble, side_by_side
 from replearn.guarantees import Design
-from replearn.heavy import HeavyPoints, with_flips
-from replearn.learners.heavy_rule import HeavyRule
+from replearn.heavy import HeavyPoints, HeavyView, TwoLabels, with_flips
 from replearn.learners.inputs import Precision, keyed_points
-from replearn.learners.rule import Decision, decide_among_many, decide_between_two
 from replearn.learners.training import TrainedBlocks
 from replearn.learners.usefulness import (
     Usefulness,
@@ -47,7 +47,173 @@ from replearn.learners.usefulness import (
 from replearn.randomness import Points, SharedKey, as_points, read_once
 from replearn.tables import n_rows, take_rows
 
+# -- the contract of a rule ------------------------------------------------------------------------
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What a rule decides about some points, one row each.
+
+    Parameters
+    ----------
+    prediction : ndarray of int
+        Code of the predicted class.
+    score : ndarray of shape (n, n_classes)
+        Share of the votes, or mean predicted probability, of each class.
+    margin : ndarray of shape (n,)
+        Two classes: response (or score) of ``classes[1]`` minus the point's threshold, positive iff
+        ``classes[1]`` is predicted. More classes: distance from the runner-up, nonnegative.
+    runner_up : ndarray of int
+        Code of the class that comes next.
+    key_chance : ndarray of shape (n, n_classes) or None
+        Probability over all keys that these votes or scores predict each class; for two classes
+        the second column is the response of the law. None where it is not known.
+    keyed_threshold : ndarray of shape (n,) or None
+        The point's own keyed threshold; two classes only.
+    standard_error : ndarray of shape (n,) or None
+        Of the score; rules of scores only.
+    lead : ndarray of shape (n,) or None
+        What the point's shared offsets add to the prediction against the runner-up.
+    heavy : ndarray of bool or None
+        Whether the point was labelled by its own labels.
+    threshold : float
+        Two classes: the score at which both classes are equally likely over all keys.
+    """
+
+    prediction: NDArray[np.intp]
+    score: Floats
+    margin: Floats
+    runner_up: NDArray[np.intp]
+    key_chance: Floats | None = None
+    keyed_threshold: Floats | None = None
+    standard_error: Floats | None = None
+    lead: Floats | None = None
+    heavy: NDArray[np.bool_] | None = None
+    threshold: float = 0.5
+
+    def merged(
+        self, other: Decision, put_in: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
+    ) -> Decision:
+        """Return this decision with each column put together with the other's."""
+        merged: dict[str, Any] = {}
+        for field in fields(self):
+            column = getattr(self, field.name)
+            if isinstance(column, np.ndarray):
+                merged[field.name] = put_in(column, getattr(other, field.name))
+        return replace(self, **merged)
+
+
+class Rule(Protocol):
+    """How votes (or scores) of the blocks and shared random numbers become predictions."""
+
+    def noise(self, key: SharedKey, points: Points) -> Floats:
+        """Return each point's shared random numbers."""
+
+    def predictions(self, votes: NDArray[Any], noise: Floats) -> NDArray[np.intp]:
+        """Return the code of each prediction."""
+
+    def decide(self, votes: NDArray[Any], noise: Floats) -> Decision:
+        """Return the predictions with what they follow from."""
+
+    def proba(self, votes: NDArray[Any]) -> Floats:
+        """Return the share or mean probability of each class, (n, n_classes)."""
+
+    def flips(self, votes: NDArray[Any], noise: Floats) -> Floats:
+        """Estimate how likely a fresh sample predicts differently, under this key."""
+
+
+def decide_between_two(
+    score: Floats, response: Floats, keyed_threshold: Floats, prediction: NDArray[np.intp]
+) -> Decision:
+    """Return a decision between two classes: the second one iff the response is larger."""
+    return Decision(
+        prediction=prediction,
+        score=np.column_stack([1.0 - score, score]),
+        margin=response - keyed_threshold,
+        runner_up=1 - prediction,
+        key_chance=np.column_stack([1.0 - response, response]),
+        keyed_threshold=keyed_threshold,
+    )
+
+
+def decide_among_many(
+    score: Floats, log_weights: Floats, key_chance: Floats, prediction: NDArray[np.intp]
+) -> Decision:
+    """Return a decision among several classes: the one with the largest weight.
+
+    ``log_weights`` contain the shared Gumbels. Among classes that no key can predict, the one with
+    more votes comes next.
+    """
+    every = np.arange(len(score))
+    runner_up = np.lexsort((-score, -log_weights), axis=1)[:, 1]
+    lead = log_weights[every, prediction] - log_weights[every, runner_up]
+    return Decision(
+        prediction=prediction,
+        score=score,
+        # log weights amplify rounding near weight 0; their share of both weights does not
+        margin=np.tanh(lead / 2.0),
+        runner_up=runner_up,
+        key_chance=key_chance,
+    )
+
+
+# -- a rule of votes beside a heavy stage ----------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class HeavyRule:
+    """Label heavy points by their own labels, and predict all others by the rule of the votes."""
+
+    rule: Any
+    view: HeavyView
+
+    def noise(self, key: SharedKey, points: Points) -> Floats:
+        """Return each point's shared random numbers."""
+        return self.rule.noise(key, points)
+
+    def predictions(self, votes: NDArray[Any], noise: Floats) -> NDArray[np.intp]:
+        """Return the code of each prediction."""
+        return self.view.replace(self.rule.predictions(votes, noise), self.view.rule.label_codes)
+
+    def decide(self, votes: NDArray[Any], noise: Floats) -> Decision:
+        """Return the predictions with what they follow from; for a heavy point, its own labels."""
+        decision = self.rule.decide(votes, noise)
+        labelled = _decide_by_labels(self.view.rule)
+        return replace(decision.merged(labelled, self.view.replace), heavy=self.view.member)
+
+    def proba(self, votes: NDArray[Any]) -> Floats:
+        """Return the vote share of each class."""
+        return self.rule.proba(votes)
+
+    def flips(self, votes: NDArray[Any], noise: Floats) -> Floats:
+        """Estimate how likely a fresh sample predicts differently: membership and label count."""
+        return self.view.flips(self.rule.chances(votes, noise), self.rule.predictions(votes, noise))
+
+    def limits(self, votes: NDArray[Any], noise: Floats, delta: float) -> tuple[Floats, Floats]:
+        """Confidence limits of the flip probability; votes and stage share delta."""
+        return self.view.limits(self.rule.limits(votes, noise, delta / 2), delta)
+
+    def average_flips(self, votes: NDArray[Any]) -> Floats:
+        """Estimate the flip probability of each point, averaged over keys."""
+        return self.view.average_flips(self.rule.average_flips(votes))
+
+    def rate_limit(self, votes: NDArray[Any], delta: float) -> float:
+        """Upper limit of the flip rate over the points."""
+        # theorem: fresh-sample-rate (section "heavy stage"): votes of all points, heavy or not
+        limit = self.rule.rate_limit(votes, delta / 2) + self.view.rate_limit(delta / 2)
+        return min(1.0, limit)
+
+
+def _decide_by_labels(labels: Any) -> Decision:
+    """Return the decision about the known points by the labels of each of them."""
+    if isinstance(labels, TwoLabels):
+        share = labels.shares[:, 1]
+        return decide_between_two(share, labels.law_values, labels.noise, labels.label_codes)
+    return decide_among_many(labels.shares, labels.scores, labels.key_chances, labels.label_codes)
+
+
+# -- votes -----------------------------------------------------------------------------------------
 
 _UNIFORM_BITS = 53
 

@@ -1,3 +1,4 @@
+from .counting import ValueCounts as ValueCounts, n_views as n_views
 from .fit import fit_files
 from .folders import Folder as Folder
 from .predict import predict_files

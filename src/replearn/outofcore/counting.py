@@ -1,4 +1,4 @@
-"""Equal rows of files larger than memory: pairs of them, and points that occur often.
+"""Equal rows and values of files larger than memory: how often they occur.
 
 Hashes bring equal rows together in a bucket; points are then compared word by word, piece by piece,
 and the counts of the pieces are added up. Nothing rests on hashes being free of collisions but the
@@ -7,6 +7,7 @@ number of equal pairs, as in memory.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -94,3 +95,81 @@ def frequent_points(table: Table, order: Order, least: int) -> tuple[Any, NDArra
     np.add.at(total, index, counts)
     kept = np.flatnonzero(total.sum(axis=1) >= least)
     return take_rows(counted.values, kept), total[kept]
+
+
+# -- how often the values of a column occur --------------------------------------------------------
+MAX_HALVED = 63
+HASHES = np.uint64(2**64 - 1)
+
+
+class ValueCounts:
+    """How often the values of a column occur, by hashes of its cells, piece by piece.
+
+    Of more than ``most`` different values those are counted whose hash lies below a limit, which is
+    halved as often as necessary: their counts are exact (theorem: repeated-rows, section "A part of
+    the rows").
+
+    >>> values = ValueCounts(most=100)
+    >>> for _ in range(3):
+    ...     values.add(np.arange(1000, dtype=np.uint64) * np.uint64(2**54))
+    >>> values.n_rows, values.n_values, values.n_halved, np.unique(values.counts).tolist()
+    (3000, 1008, 4, [3])
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.n_rows = 0
+        self.n_halved = 0
+        self.hashes = np.empty(0, dtype=np.uint64)
+        self.counts = np.empty(0, dtype=np.int64)
+
+    def add(self, hashes: NDArray[np.uint64]) -> None:
+        """Count the cells of another piece."""
+        n_halved = max(self.n_halved, int(np.log2(1 + len(hashes) // self.most)))
+        own = ValueCounts(self.most)
+        while True:  # the smallest number of halves that leaves few enough
+            found, counts = np.unique(hashes[hashes <= _limit(n_halved)], return_counts=True)
+            if len(found) <= self.most:
+                own.hashes = found
+                own.counts = counts
+                own.n_halved = n_halved
+            if len(found) > self.most or n_halved == self.n_halved:
+                break
+            n_halved -= 1
+        own.n_rows = len(hashes)
+        self.merge([own])
+
+    def merge(self, others: Sequence[ValueCounts]) -> None:
+        """Count what others have counted."""
+        parts = [self, *others]
+        n_halved = max(part.n_halved for part in parts)
+        hashes = np.concatenate([part.hashes for part in parts])
+        found, indices = np.unique(hashes, return_inverse=True)
+        counts = np.zeros(len(found), dtype=np.int64)
+        np.add.at(counts, indices, np.concatenate([part.counts for part in parts]))
+        kept = found <= _limit(n_halved)
+        while np.count_nonzero(kept) > self.most and n_halved < MAX_HALVED:
+            n_halved += 1
+            kept = found <= _limit(n_halved)
+        self.n_rows = sum(part.n_rows for part in parts)
+        self.n_halved = n_halved
+        self.hashes = found[kept]
+        self.counts = counts[kept]
+
+    @property
+    def n_values(self) -> int:
+        """How many different values there are: exact if none was left out."""
+        return len(self.hashes) << self.n_halved
+
+
+def n_views(n_halved: int) -> int:
+    """Return by what the false alarms of a part are divided, so that all parts share them.
+
+    >>> sum(1 / n_views(n_halved) for n_halved in range(MAX_HALVED + 1)) <= 1
+    True
+    """
+    return 2 if n_halved == 0 else 2 * MAX_HALVED
+
+
+def _limit(n_halved: int) -> np.uint64:
+    return HASHES >> np.uint64(n_halved)

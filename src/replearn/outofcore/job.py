@@ -88,6 +88,7 @@ class Job:
     def look(self, n: int) -> Look:
         """Look at all pieces."""
         look = Look(self.table, n)
+        look.prepare()
         self.each_piece(look.at_piece, look_file, "pieces looked through")
         return look
 

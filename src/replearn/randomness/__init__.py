@@ -1,6 +1,6 @@
 """Shared randomness: keys, canonical encoding of points, keyed hash."""
 
-from replearn.randomness.columns import (
+from replearn.randomness.encoding import (
     nearly_equal,
     pandas_columns,
     pandas_names,

@@ -14,23 +14,28 @@ from .files import (
     TableFileError,
     is_large_file,
     is_text_file,
+    memory_needed,
     read_chunks,
     read_frame,
     read_table,
     table_of,
 )
-from .kinds import ID, TEXT, is_date, is_number
-from .memory import SHARE_USED, available_memory, format_memory, memory_needed, parse_memory
+from .kinds import ID, TEXT, is_date, is_number, names_ids, names_persons, names_sites
+from .memory import SHARE_USED, available_memory, format_memory, parse_memory
 from .probe import ROWS, make_probe
 from .rows import (
+    as_floats,
+    as_numbers,
     copy_rows,
     data_digest,
     exchange_column,
+    frame_columns,
     import_pandas,
     is_frame,
     is_nan,
     is_sparse,
     n_rows,
+    number_columns,
     pad_rows,
     row_chunks,
     slice_rows,
@@ -49,6 +54,8 @@ __all__ = [
     "Table",
     "TableEncoder",
     "TableFileError",
+    "as_floats",
+    "as_numbers",
     "available_memory",
     "clip_for_trees",
     "copy_rows",
@@ -56,6 +63,7 @@ __all__ = [
     "data_digest",
     "exchange_column",
     "format_memory",
+    "frame_columns",
     "import_pandas",
     "is_date",
     "is_frame",
@@ -67,6 +75,10 @@ __all__ = [
     "make_probe",
     "memory_needed",
     "n_rows",
+    "names_ids",
+    "names_persons",
+    "names_sites",
+    "number_columns",
     "numbers_of",
     "pad_rows",
     "parse_memory",

@@ -1,7 +1,7 @@
-"""Mixed tables for any classifier: numbers, dates, categories and free text as one matrix.
+"""Mixed tables as one matrix for any classifier.
 
-It is meant to stand inside a base estimator, where it is fitted on one block at a time, because
-everything learned from data belongs there. Each row is treated on its own.
+`TableEncoder` is meant to stand inside a base estimator, where it is fitted on one block at a time,
+because everything learned from data belongs there. Each row is treated on its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What kind of column it is: numbers, dates, texts, ids; and its cells as that kind.
+"""What kind of column it is (numbers, dates, texts, ids), from its cells and its name.
 
 The kind decides how a cell is written canonically, and so which threshold a row gets. It is
 therefore written down (in the model file, in a columns file, in the estimator's digest) and applied
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+# -- numbers as people write them ------------------------------------------------------------------
 PERCENT = "%"
 CURRENCIES = (
     *("$", "€", "£", "¥", "₹"),
@@ -138,6 +139,7 @@ def looks_like_amounts(texts: Any) -> str | None:
     return str(marked[0]) if len(marked) else None
 
 
+# -- kinds of columns ------------------------------------------------------------------------------
 NUMBER = "number"
 TEXT = "text"
 ID = "id"
@@ -171,7 +173,6 @@ MIN_ROWS_FOR_IDS = 50
 MIN_LEVELS_FOR_NAMED_IDS = 50
 
 _LARGEST_EXACT = float(1 << 53)
-_ID_NAME = re.compile(r"(^|[_\s.\-])(id|uuid|guid|key|index|idx)$|[a-z](?-i:I[dD])$", re.IGNORECASE)
 
 
 def is_date(kind: str) -> bool:
@@ -302,7 +303,7 @@ def looks_like_id(name: str, cells: Any, kind: str) -> bool:
     if kind not in (NUMBER, TEXT) or len(known) < MIN_ROWS_FOR_IDS:
         return False
     levels = known.n_unique()
-    named = bool(_ID_NAME.search(name))
+    named = names_ids(name)
     if kind == NUMBER:
         whole = bool((known == known.floor()).all())
         counted = levels == len(known) == known.max() - known.min() + 1
@@ -311,3 +312,62 @@ def looks_like_id(name: str, cells: Any, kind: str) -> bool:
         return levels > MIN_LEVELS_FOR_NAMED_IDS
     single_words = not known.head(LOOKED_AT_FIRST).str.contains(r"\s").any()
     return levels == len(known) == len(cells) and single_words
+
+
+# -- names of columns that are ids -----------------------------------------------------------------
+_PERSONS = (
+    *("patient", "person", "customer", "client", "subject", "participant", "respondent"),
+    *("user", "member", "student", "employee", "household"),
+)
+_SITES = ("account", "hospital", "clinic", "school", "store", "device", "session")
+_IDS = ("id", "ids", "uid", "uuid", "guid", "key", "index", "idx")
+_NUMBERS = ("id", "ids", "uid", "uuid", "guid", "nr", "no", "num", "number", "key", "code")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def names_persons(name: Any) -> bool:
+    """Tell whether a column is named after persons, or after their ids.
+
+    One word is enough ("patient"), or the id of such a word after any others ("left.patient_no").
+    Other names that end in it ("age_of_patient", "customers") count or describe them.
+
+    >>> names_persons("patient"), names_persons("customerID"), names_persons("age_of_patient")
+    (True, True, False)
+    """
+    *before, last = _words_of(name) or [""]
+    if last in _PERSONS:
+        return not before
+    return _owner_of_id(before, last) in (*_PERSONS, "family")
+
+
+def names_sites(name: Any) -> bool:
+    """Tell whether a column is named after things that have several rows: accounts, devices.
+
+    >>> names_sites("store"), names_sites("store_id"), names_sites("stored")
+    (True, True, False)
+    """
+    *before, last = _words_of(name) or [""]
+    return last in _SITES or _owner_of_id(before, last) in _SITES
+
+
+def names_ids(name: Any) -> bool:
+    """Tell whether a column is named as an id of whatever it may be.
+
+    >>> names_ids("order_id"), names_ids("orderId"), names_ids("paid"), names_ids("id_type")
+    (True, True, False, False)
+    """
+    words = _words_of(name)
+    return bool(words) and words[-1] in _IDS
+
+
+def _words_of(name: Any) -> list[str]:
+    """Return the words of a name in lower case: "PatientID 2" has three."""
+    return [word.lower() for word in _WORD.findall(name)] if isinstance(name, str) else []
+
+
+def _owner_of_id(before: list[str], last: str) -> str:
+    """Return what an id belongs to: of "patient no" and of "patientid" it is the patient."""
+    if last in _NUMBERS:
+        return before[-1].removesuffix("s") if before else ""
+    end = max((end for end in _NUMBERS if last.endswith(end)), key=len, default="")
+    return last.removesuffix(end).removesuffix("s") if end else ""

@@ -20,8 +20,13 @@ import numpy as np
 
 from replearn.randomness import SharedKey
 from replearn.records import write_atomically
-from replearn.tables._text_files import TableFileError, read_lines
-from replearn.tables.files import TEXT_SUFFIXES, read_frame, suffix_of_file
+from replearn.tables.files import (
+    TEXT_SUFFIXES,
+    TableFileError,
+    read_frame,
+    read_lines,
+    suffix_of_file,
+)
 from replearn.tables.kinds import MISSING
 
 ROWS = 64

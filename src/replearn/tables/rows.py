@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from hashlib import sha256
 from numbers import Real
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -189,3 +190,67 @@ def _library(X: Any) -> str | None:
         if module is not None and isinstance(X, (module.DataFrame, module.Series)):
             return library
     return None
+
+
+# -- columns of any container as numbers -----------------------------------------------------------
+_FLOATS = ("float16", "float32", "float64")
+_SPARSE_COLUMNS = 64
+"""Columns of a sparse table that are looked at."""
+
+
+def as_numbers(X: Any, most: int | None = None) -> Any:
+    """Return the first columns of a sparse table or an array of objects as doubles.
+
+    A column of objects that are not all numbers is NaN. Other tables stay as they are.
+
+    >>> as_numbers(np.array([[1, "f"], [2.5, "m"]], dtype=object))
+    array([[1. , nan],
+           [2.5, nan]])
+    """
+    if sparse.issparse(X):
+        rows: Any = X
+        return rows.tocsr()[:, : most or _SPARSE_COLUMNS].toarray()
+    if not (type(X) is np.ndarray and X.ndim == 2 and X.dtype == object):
+        return X
+    columns = [_numbers_of_objects(column) for column in X.T[:most]]
+    unknown = np.full(len(X), np.nan)
+    return np.column_stack([unknown if column is None else column for column in columns])
+
+
+def _numbers_of_objects(column: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return a column of objects as doubles if they are numbers or missing; None if not."""
+    kinds = set(map(type, column.tolist()))
+    is_number = all(issubclass(kind, Real | np.number | NoneType) for kind in kinds)
+    return column.astype(np.float64) if is_number and not kinds <= {bool, NoneType} else None
+
+
+def frame_columns(X: Any) -> Iterator[Any]:
+    """Yield the columns of a frame (pandas allows several of one name)."""
+    if hasattr(X, "iloc"):
+        return (X.iloc[:, index] for index in range(X.shape[1]))
+    return iter(X.get_columns() if hasattr(X, "get_columns") else ())
+
+
+def as_floats(column: Any) -> NDArray[np.floating[Any]] | None:
+    """Return a column of a frame as an array if it holds floats; None for all others."""
+    if hasattr(column, "iloc"):
+        if column.dtype == object:
+            return _numbers_of_objects(column.to_numpy())
+        if column.dtype.kind != "f":
+            return None
+        dtype = getattr(column.dtype, "numpy_dtype", column.dtype)  # Float64, double[pyarrow]
+        dtype = getattr(dtype, "subtype", dtype)  # Sparse[float64]
+        return np.asarray(column.to_numpy(dtype=dtype, na_value=np.nan))
+    name = str(column.dtype).lower()
+    return np.asarray(column.to_numpy(), dtype=name) if name in _FLOATS else None
+
+
+def number_columns(X: Any, most: int) -> Iterator[NDArray[np.float64]]:
+    """Yield the first columns of floats as arrays, with NaN where a cell is missing."""
+    X = as_numbers(X, most)
+    if type(X) is np.ndarray:
+        columns: Any = X.T[:most] if X.ndim == 2 and X.dtype.kind == "f" else ()
+    else:
+        columns = (cells for cells in map(as_floats, frame_columns(X)) if cells is not None)
+    for _, cells in zip(range(most), columns, strict=False):
+        yield np.asarray(cells, dtype=np.float64)

@@ -89,6 +89,7 @@ def test_accuracy_of_the_semi_replicable_rule_against_the_true_best():
     assert bad <= limit(60, 0.1)
 
 
+@pytest.mark.filterwarnings("ignore:RealizableReplicableClassifier abstains")
 @pytest.mark.parametrize("noise", [0.0, 0.01, 0.03, 0.06, 0.09, 0.11, 0.13, 0.5])
 def test_realizable_learner_is_replicable_on_every_distribution(noise):
     # The best error lies below, inside and above the range of the shared limit.
@@ -112,6 +113,7 @@ def test_realizable_learner_is_replicable_on_every_distribution(noise):
     assert far <= limit(pairs, rho)
 
 
+@pytest.mark.filterwarnings("ignore:RealizableReplicableClassifier abstains")
 def test_an_unshared_limit_breaks_the_realizable_learner():
     pairs, far, rng = 150, 0, np.random.default_rng(8)
     new = np.linspace(0, 1, 5001)[:, None]

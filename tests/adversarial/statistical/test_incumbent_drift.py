@@ -11,15 +11,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from replearn import IncumbentClassifier
 from replearn.bounds.incumbent import drift_lag, shift_lag
-from replearn.learners.incumbent_fit import cross_fitted
-from replearn.learners.incumbent_memory import (
+from replearn.learners.incumbent_chain import (
     ALARM_RATE,
+    Replay,
+    Setting,
     accuracy,
     decide,
+    evidence_of,
     got_worse,
     loss_against,
 )
-from replearn.learners.incumbent_rule import Replay, Setting, evidence_of
+from replearn.learners.incumbent_retraining import cross_fitted
 
 FALSE_ALARM = 1e-8
 N_CELLS = 1500

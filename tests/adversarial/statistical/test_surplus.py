@@ -14,7 +14,7 @@ from sklearn.base import clone
 from replearn import PointwiseReplicableClassifier
 from replearn.bounds import arcsine_law, flip_curve, flip_supremum, selection_flip_bound_sampled
 from replearn.guarantees import plan
-from replearn.learners import ReplicableSelector, single_rule, training
+from replearn.learners import ReplicableSelector, training
 from replearn.randomness import SharedKey
 from replearn.testing.populations import FirstRowLearner, ParityLearner
 from tests.factories import limit
@@ -106,7 +106,7 @@ def test_choices_of_labs_with_a_surplus_keep_the_promise(sizes):
 def test_leaving_out_rows_by_value_breaks_the_promise_of_choices(monkeypatch):
     sizes, n_pairs = (CHOSEN_BY, 3 * CHOSEN_BY), 200
     assert choice_flips(sizes, n_pairs) <= limit(n_pairs, CHOICE_RHO)
-    monkeypatch.setattr(single_rule, "sample_order", lambda key, X, codes: np.argsort(codes))
+    monkeypatch.setattr(training, "sample_order", lambda key, X, codes: np.argsort(codes))
     assert choice_flips(sizes, n_pairs) > limit(n_pairs, CHOICE_RHO)
 
 

@@ -11,12 +11,12 @@ from replearn.bounds.accuracy import light_point_slack
 from replearn.bounds.coins import CoinLaw, coin_error_bound
 from replearn.bounds.completeness import false_member_bound, missed_point_bound
 from replearn.bounds.finite_class import order_error_tail
+from replearn.bounds.flips import any_score_flip_bound, mismatch_flip_bound
 from replearn.bounds.multiclass import (
     agreement_probability,
     class_disagreement_tail,
     class_weights,
 )
-from replearn.bounds.score import any_score_flip_bound, mismatch_flip_bound
 from replearn.bounds.selection import selection_error_tail_sampled
 from replearn.bounds.signs import label_error_bound
 from replearn.primitives.coins import below_levels

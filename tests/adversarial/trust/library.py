@@ -3,8 +3,7 @@
 import numpy as np
 
 from replearn.guarantees import Design, PlanRequest
-from replearn.learners.score_curve import ErrorCurve
-from replearn.learners.score_rule import ScoreRule
+from replearn.learners.score_rule import ErrorCurve, ScoreRule
 from replearn.learners.vote import GumbelRule, ThresholdRule
 from replearn.randomness import SharedKey, as_points
 

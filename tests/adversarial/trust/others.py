@@ -11,12 +11,12 @@ from scipy.stats import binom, multinomial
 from replearn.bounds import binomial_limits, uniform_law
 from replearn.bounds.class_flips import class_flip_limits, class_predictions
 from replearn.bounds.coins import CoinLaw, coin_flip_bound
+from replearn.bounds.flips import any_score_flip_bound, worst_score_flip_bound
 from replearn.bounds.incumbent import incumbent_change_rate
 from replearn.bounds.multiclass import agreement_probability, class_weights
 from replearn.bounds.numeric import equal_share_tail
 from replearn.bounds.privacy import release_threshold
 from replearn.bounds.regression import rounding_flip_bound
-from replearn.bounds.score import any_score_flip_bound, worst_score_flip_bound
 from replearn.bounds.signs import joint_sign_flip_bound, sign_flip_bound
 from replearn.learners import IncumbentClassifier
 from replearn.primitives.coins import below_levels

@@ -94,6 +94,7 @@ def test_one_threshold_for_all_points():
 
 
 @pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.filterwarnings("ignore:RealizableReplicableClassifier abstains")
 def test_the_limit_of_the_best_error():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 4, (60, 1)).astype(float)

@@ -14,7 +14,7 @@ from replearn.bounds import (
     table_law,
     uniform_law,
 )
-from replearn.bounds.halves import halves_curve
+from replearn.bounds.flips import halves_curve
 
 
 def over_all_splits(law, ones):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from replearn.learners.incumbent_memory import MIN_ROWS, error_costs, expected_losses
+from replearn.learners.incumbent_chain import MIN_ROWS, error_costs, expected_losses
 
 N = 4000
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from replearn.execution import in_workers
+
 SHARED_MEMORY = Path("/dev/shm")
 PATIENCE = 120  # seconds on a machine that does many other things
 
@@ -72,3 +74,14 @@ def test_workers_end_with_a_parent_that_is_killed(number, tmp_path):
         parent.wait()
     wait_until(lambda: not any(map(is_running, workers)))
     wait_until(lambda: not left_behind(parent.pid))
+
+
+def _powers(base):
+    """Work in workers of a worker: joblib runs them in this process."""
+    found = list(in_workers(pow, [(base, 2), (base, 3)], n_jobs=2))
+    time.sleep(0.5)  # longer than it would take to end
+    return found
+
+
+def test_a_worker_that_has_workers_does_not_end():
+    assert list(in_workers(_powers, [(2,), (3,)], n_jobs=2)) == [[4, 8], [9, 27]]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from replearn.bounds.score import (
+from replearn.bounds.flips import (
     any_score_flip_bound,
     mismatch_flip_bound,
     normal_flip_bound,

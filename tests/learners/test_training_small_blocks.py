@@ -9,7 +9,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from replearn import ApproximatelyReplicableClassifier, Plan, PointwiseReplicableClassifier, plan
+from replearn import (
+    ApproximatelyReplicableClassifier,
+    Plan,
+    PointwiseReplicableClassifier,
+    ScoreReplicableClassifier,
+    plan,
+)
 from replearn.binding import adapted_to_blocks
 from replearn.exceptions import ConstantBlocksWarning
 
@@ -105,7 +111,22 @@ def test_what_was_set_and_what_has_no_leaves_stays(base):
 
 
 def test_large_blocks_keep_the_defaults():
-    assert adapted_to_blocks(BOOSTING, 1020) is BOOSTING
-    adapted = [adapted_to_blocks(BOOSTING, n_rows) for n_rows in (1019, 160, 159)]
+    assert adapted_to_blocks(BOOSTING, 4080) is BOOSTING
+    adapted = [adapted_to_blocks(BOOSTING, n_rows) for n_rows in (4079, 160, 159)]
     assert [model.max_bins for model in adapted] == [63, 63, 63]
     assert [model.min_samples_leaf for model in adapted] == [20, 20, 19]
+
+
+@pytest.mark.parametrize(("given", "used"), [(255, 63), (254, 254)])
+def test_blocks_of_scores_have_fewer_bins_as_well(leaked, given, used):
+    base = HistGradientBoostingClassifier(max_iter=3, max_bins=given)
+    model = ScoreReplicableClassifier(base, shared_key="k", verbose=-1).fit(*leaked)
+    assert {estimator.max_bins for estimator in model.estimators_} == {used}
+    assert {estimator.min_samples_leaf for estimator in model.estimators_} == {20}
+
+
+def test_blocks_of_groups_may_have_many_rows(leaked):
+    groups = np.arange(1200) // 5
+    model = ScoreReplicableClassifier(BOOSTING, shared_key="k", verbose=-1)
+    model.fit(*leaked, groups=groups)
+    assert {estimator.max_bins for estimator in model.estimators_} == {255}

@@ -22,8 +22,7 @@ from replearn import (
     ScoreReplicableClassifier,
 )
 from replearn.exceptions import NotCertifiedWarning
-from replearn.learners.incumbent_fit import _folds, cross_fitted, interleaved_folds
-from replearn.learners.incumbent_memory import (
+from replearn.learners.incumbent_chain import (
     ALARM_RATE,
     DRIFTED,
     HELD_BACK,
@@ -31,15 +30,21 @@ from replearn.learners.incumbent_memory import (
     WAITING,
     Evidence,
     Loss,
+    Replay,
     accuracy,
     choose_setting,
+    evidence_of,
     got_worse,
     loss_against,
     settings_to_try,
     shows_loss,
 )
-from replearn.learners.incumbent_retraining import was_alarmed
-from replearn.learners.incumbent_rule import Replay, evidence_of
+from replearn.learners.incumbent_retraining import (
+    _folds,
+    cross_fitted,
+    interleaved_folds,
+    was_alarmed,
+)
 from tests.factories import limit
 
 N = 1500
