@@ -106,6 +106,22 @@ def test_the_dearest_contender_is_left_out(long, names):
     assert "Not measured: dear." in " ".join(str(found).split())
 
 
+def test_small_fits_leave_time_for_the_baseline(long, clock):
+    """Five models whose small fits alone would take the whole budget: no block ends any of them."""
+    names = ("first", "b", "c", "d", "e")
+    found = run({name: Slow(0.4) for name in names}, long, 3.0, n_pairs=5)
+    assert clock.seconds <= 3.0 + 4 * 0.4  # the first two pairs of the baseline are finished
+    assert found.contenders[0].name == "first"
+    assert {"d", "e"} <= set(found.not_measured)
+
+
+def test_after_the_deadline_only_the_baseline_is_begun(long, clock):
+    """A fit of a second has no blocks at which it could end."""
+    found = run({"first": GaussianNB(), "b": Slow(1.0), "c": Slow(1.0)}, long, 1e-9, n_pairs=5)
+    assert [c.name for c in found.contenders] == ["first"]
+    assert clock.seconds < 1.0
+
+
 def test_fits_end_between_blocks_and_between_models(data, clock):
     for slow in (ours(Slow(0.2)), SmallBagging(Slow(0.2), n_estimators=20)):
         clock.seconds = 0.0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from replearn.auditing import AuditDesign, AuditResult, ClassifierResult
+from replearn.auditing import AccuracyFlipsDisplay, AuditDesign, AuditResult, ClassifierResult
 from replearn.auditing._contenders import NEEDS, NOTHING, OLD_MODEL, SHARED_KEY
 from replearn.auditing._judgement import COSTLY, OUTCOMES, WORTH_IT, Score, headline, price, verdict
 from replearn.auditing._statistics import Estimate
@@ -271,7 +271,23 @@ def test_errors_are_weighed_as_the_threshold_weighs_them():
         assert score.value.value == pytest.approx(1 - lost)
     for text in texts_of(result)[:4]:
         assert "a missed 'yes' counts 10.1 times a false one" in text
-    assert result.judgement.no_model.label == "yes" or truth.mean() < 0.09
+
+
+def test_no_model_is_the_constant_that_costs_least():
+    """At a threshold below the share of events, always predicting one costs less than never."""
+    result = with_risks(threshold=0.05)
+    none = result.judgement.no_model
+    share = result.contenders[0].truth.mean()
+    assert none.label == "yes"
+    assert none.accuracy == pytest.approx(share)
+    assert none.weighted_accuracy == pytest.approx(1.9 * share / (1.9 * share + 0.1 * (1 - share)))
+    for text in texts_of(result)[:4]:
+        assert re.search(r"always (['“])yes.*?\b0\.500\b.*?\b100\.0 %", text)
+
+
+def test_the_display_names_the_score_that_leads():
+    assert AccuracyFlipsDisplay.from_result(with_risks(threshold=0.09)).score == "weighted accuracy"
+    assert AccuracyFlipsDisplay.from_result(measured(*two_worlds())).score == "accuracy"
 
 
 @pytest.mark.parametrize(("threshold", "name"), [(0.5, "accuracy"), ("share", "balanced_accuracy")])

@@ -24,6 +24,9 @@ GROWTH = 4
 PROBE_SHARE = 0.04
 """A small fit is not tried if it would take more than this share of the time that is left."""
 
+PROBED_SHARE = 0.6
+"""Contenders are left out that were not tried before this share of the time was used."""
+
 WANTED_PAIRS = 5
 """The number of training rows is reduced before that of pairs."""
 
@@ -93,7 +96,8 @@ def _afford(task: Task, deadline: float, n_jobs: int) -> Affordable:
     least = min(MIN_ROWS, task.design.train_size)
     began = context.now()
     used = time.process_time()
-    costs = [_measure(task, index, deadline) for index in range(len(task.contenders))]
+    latest = began + PROBED_SHARE * (deadline - began)
+    costs = [_measure(task, index, deadline, latest) for index in range(len(task.contenders))]
     waited = (context.now() - began) / max(time.process_time() - used, 1e-3)
     slowness = min(max(waited, 1.0), SLOWEST)
     left = max(deadline - context.now(), 0.0)
@@ -122,10 +126,12 @@ def _afford(task: Task, deadline: float, n_jobs: int) -> Affordable:
     return Affordable(rows_for(indices) or least, indices, alone)
 
 
-def _measure(task: Task, index: int, deadline: float) -> Cost:
-    """Time one pair at growing sizes, as long as it is cheap."""
+def _measure(task: Task, index: int, deadline: float, latest: float) -> Cost:
+    """Time one pair at growing sizes, as long as it is cheap; none is begun too late."""
     rows = min(FIRST_ROWS, task.design.train_size)
     seen: list[tuple[int, float]] = []
+    if index > 0 and context.now() > latest:
+        return through(seen)
     while True:
         small = dataclasses.replace(
             task, design=dataclasses.replace(task.design, train_size=rows, n_drawn=2)

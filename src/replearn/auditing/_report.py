@@ -307,7 +307,7 @@ def to_html(report: Report, *, values: bool = True) -> str:
             time_sentence(report),
             grid_sentence(report),
         ],
-        errors=usefulness(report) if report.judgement.tolerance is not None else None,
+        useful=usefulness(report),
         score_text=score_text,
         title=title(report),
         head_items=head_items(report, __version__),

@@ -570,6 +570,12 @@ class _Clock:
     runner: Runner
     started: list[float] = field(default_factory=list)
 
+    def is_over(self) -> bool:
+        """Tell whether the deadline has passed."""
+        if self.runner.deadline is not None and context.now() > self.runner.deadline:
+            self.runner.stopped = TIME
+        return bool(self.runner.stopped)
+
     def allows(self) -> bool:
         """Tell whether another pair is likely to be finished in time."""
         now = context.now()
@@ -633,8 +639,10 @@ def _missing(task: Task, runner: Runner, progress: Progress) -> Iterator[tuple[i
         missing = [item for item in work if pair_name(*item) not in runner.store]
         if len(missing) < len(work):
             progress.advance(len(work) - len(missing))
-        # The first pairs are begun in any case: their deadline ends them.
         if missing and number >= len(indices) and not clock.allows():
+            return
+        # The first pairs of the baseline are begun in any case: without them there is no report.
+        if missing and number > 0 and clock.is_over():
             return
         for item in missing:
             if runner.stopped:

@@ -71,11 +71,14 @@ class AccuracyFlipsDisplay(Display):
         The contenders.
     flips, accuracy : list of Estimate
         Share of changed predictions and accuracy of each.
+    score : str, default="accuracy"
+        What leads the report instead of accuracy: "AUC", "weighted accuracy" or "R²".
     """
 
     names: list[str]
     flips: list[Estimate]
     accuracy: list[Estimate]
+    score: str = "accuracy"
 
     @classmethod
     def from_result(cls, result: AuditResult) -> Self:
@@ -85,6 +88,7 @@ class AccuracyFlipsDisplay(Display):
             [c.name for c in judged],
             [c.changed for c in judged],
             [c.scores[0].value for c in judged],
+            judged[0].scores[0].name,
         )
 
     def _columns(self) -> dict[str, Any]:
@@ -100,7 +104,7 @@ class AccuracyFlipsDisplay(Display):
             y = [accuracy.value]
             bars = {"xerr": _error_bars(flips), "yerr": _error_bars(accuracy)}
             ax.errorbar(x, y, **bars, fmt="o", label=name)
-        ax.set(xlabel="changed predictions", ylabel="accuracy")
+        ax.set(xlabel="changed predictions", ylabel=self.score)
         ax.set_xlim(left=0)
 
 
