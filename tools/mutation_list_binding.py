@@ -44,7 +44,7 @@ BINDING = [
     ),
     _m(
         "leaf sizes and bins that a user set are overwritten",
-        "replearn.binding.adapted_to_blocks",
+        "replearn.binding.estimator._with_smaller",
         change("P[N] == D", "True"),
         "tests/learners/test_training_small_blocks.py::test_what_was_set_and_what_has_no_leaves_stays",
     ),

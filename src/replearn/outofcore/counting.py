@@ -125,17 +125,11 @@ class ValueCounts:
 
     def add(self, hashes: NDArray[np.uint64]) -> None:
         """Count the cells of another piece."""
-        n_halved = max(self.n_halved, int(np.log2(1 + len(hashes) // self.most)))
         own = ValueCounts(self.most)
-        while True:  # the smallest number of halves that leaves few enough
-            found, counts = np.unique(hashes[hashes <= _limit(n_halved)], return_counts=True)
-            if len(found) <= self.most:
-                own.hashes = found
-                own.counts = counts
-                own.n_halved = n_halved
-            if len(found) > self.most or n_halved == self.n_halved:
-                break
-            n_halved -= 1
+        own.n_halved = self.n_halved
+        own.hashes, own.counts = np.unique(
+            hashes[hashes <= _limit(self.n_halved)], return_counts=True
+        )
         own.n_rows = len(hashes)
         self.merge([own])
 
