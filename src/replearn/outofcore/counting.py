@@ -113,7 +113,7 @@ class ValueCounts:
     >>> for _ in range(3):
     ...     values.add(np.arange(1000, dtype=np.uint64) * np.uint64(2**54))
     >>> values.n_rows, values.n_values, values.n_halved, np.unique(values.counts).tolist()
-    (3000, 1008, 4, [3])
+    (3000, 1024, 4, [3])
     """
 
     def __init__(self, most: int) -> None:
