@@ -179,8 +179,8 @@ def test_one_row_in_a_hundred_is_a_lower_limit_in_the_headline():
     runs = np.zeros((4, 2, 100), int)
     runs[:, 1, :30] = 1
     text = headline(measured({"baseline": runs}, truth).judgement)
-    assert "for at least 1 row in 100 it is no better than a coin toss (estimate: 100 % of" in text
-    assert re.search(r"retrainings, limits \d+ to 100 %\)", text)
+    sentence = r"for at least 1 row in 100 it is no better than a coin toss \(\d+ to 100 % of re"
+    assert re.search(sentence, text)
 
 
 def test_a_finding_about_other_contenders_names_them_on_the_first_screen():
@@ -209,7 +209,7 @@ def test_the_first_screen_has_at_most_25_lines():
     rare = str(with_risks()).splitlines()
     assert len(rare) <= 25
     table = next(line for line in lines if line.startswith("contender"))
-    assert len(re.split(r"\s{2,}", table)) == 6
+    assert len(re.split(r"\s{2,}", table)) == 5
     assert "±" not in result.to_text(details=True)
     assert result.to_text(details=True).startswith(str(result))
 
@@ -311,7 +311,7 @@ def test_the_first_screen_shows_what_the_verdict_rests_on():
     judged = result.judgement["replicable"]
     accuracy, balanced = judged.scores
     assert -balanced.difference.value == judged.price > -accuracy.difference.value
-    shown = f"{100 * judged.price:.1f} of balanced accuracy"
+    shown = f"{100 * judged.price:.1f} points of balanced accuracy lost"
     line = next(one for one in str(result).splitlines() if one.startswith("replicable"))
     assert shown in line
     for text in texts_of(result)[:4]:

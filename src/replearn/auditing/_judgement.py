@@ -598,11 +598,12 @@ def _tail(judged: ContenderJudgement) -> str:
     """Say how often the least stable row in a hundred changes: an estimate, so with its limits."""
     often = judged.tail.value
     limits = percent_range(judged.tail.lower, judged.tail.upper, 0)
-    estimate = f"estimate: {percent(often, 0)} of retrainings, limits {limits}"
     if often >= COIN_TOSS:
-        return f"for at least 1 row in 100 it is no better than a coin toss ({estimate})"
+        return (
+            f"for at least 1 row in 100 it is no better than a coin toss ({limits} of retrainings)"
+        )
     if often >= NEARLY_COIN_TOSS:
-        return f"for at least 1 row in 100 it is close to a coin toss ({estimate})"
+        return f"for at least 1 row in 100 it is close to a coin toss ({limits} of retrainings)"
     if often > 0:
         return f"1 row in 100 changes in {percent(often, 0)} of retrainings or more ({limits})"
     return "99 rows in 100 never changed"

@@ -393,14 +393,10 @@ WORDS = {
         "What this contender requires besides the data: nothing, the old model, or a key that all "
         "runs share.",
     ),
-    "lost": (
-        "Points lost",
-        "Points that it loses against the baseline: the larger loss of the scores that the verdict "
-        "rests on ({scores}).",
-    ),
     "verdict": (
         "Verdict",
-        "Worth it: fewer predictions change, beyond chance, at a price of at most {price}.",
+        "Worth it: fewer predictions change, beyond chance, at a price of at most {price}. Points "
+        "lost: the larger loss against the baseline of the scores that it rests on ({scores}).",
     ),
     "changed": (
         "Predictions that change",
@@ -524,9 +520,7 @@ SHOWN_FINDINGS = 2
 def overview(judgement: Judgement) -> Lines:
     """Return the table of the first screen, header first: what the verdicts rest on."""
     score = judgement.baseline.scores[0].name
-    lines: Lines = [
-        ("contender", "needs", "predictions that change", score, "points lost", "verdict")
-    ]
+    lines: Lines = [("contender", "needs", "predictions that change", score, "verdict")]
     for judged in judgement.contenders:
         name = f"{judged.name} *" if judged.name == judgement.recommended else judged.name
         lines.append(
@@ -535,23 +529,23 @@ def overview(judgement: Judgement) -> Lines:
                 judged.needs,
                 judged.changed.percent(),
                 score_text(judged.scores[0]),
-                points_lost(judged),
-                verdict(judged),
+                ", ".join(filter(None, (verdict(judged), points_lost(judged)))),
             )
         )
     none = judgement.no_model
     if none is not None:
-        lines.append((f"always {none.label!r}", NOTHING, percent(0, 1), none.score(score), "", ""))
+        lines.append((f"always {none.label!r}", NOTHING, percent(0, 1), none.score(score), ""))
     return lines
 
 
 def points_lost(judged: ContenderJudgement) -> str:
-    """Write the largest loss among the scores; it is named where it is not that of the first."""
-    if judged.outcome == BASELINE or not judged.usable:
-        return ""
+    """Say the largest loss among the scores; which, where it is not that of the first."""
     worst = max(judged.scores, key=lambda score: -score.difference.value)
-    lost = f"{max(0.0, -100 * worst.difference.value):.1f}"
-    return lost if worst is judged.scores[0] or lost == "0.0" else f"{lost} of {worst.name}"
+    lost = round(-100 * worst.difference.value, 1)
+    if judged.outcome == BASELINE or not judged.usable or lost <= 0:
+        return ""
+    named = "" if worst is judged.scores[0] else f" of {worst.name}"
+    return f"{lost} points{named} lost"
 
 
 def stability(report: Report) -> Lines:
