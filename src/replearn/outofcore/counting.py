@@ -125,12 +125,17 @@ class ValueCounts:
 
     def add(self, hashes: NDArray[np.uint64]) -> None:
         """Count the cells of another piece."""
+        # If all differ, about so many halves are necessary: fewer hashes are sorted.
+        n_halved = max(self.n_halved, int(np.log2(1 + len(hashes) // self.most)))
+        found, counts = np.unique(hashes[hashes <= _limit(n_halved)], return_counts=True)
+        while len(found) <= self.most and n_halved > self.n_halved:
+            n_halved -= 1
+            found, counts = np.unique(hashes[hashes <= _limit(n_halved)], return_counts=True)
         own = ValueCounts(self.most)
-        own.n_halved = self.n_halved
-        own.hashes, own.counts = np.unique(
-            hashes[hashes <= _limit(self.n_halved)], return_counts=True
-        )
         own.n_rows = len(hashes)
+        own.n_halved = n_halved
+        own.hashes = found
+        own.counts = counts
         self.merge([own])
 
     def merge(self, others: Sequence[ValueCounts]) -> None:
