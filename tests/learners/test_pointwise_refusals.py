@@ -334,7 +334,7 @@ def test_a_date_that_is_none_is_no_id_and_no_group(data, ids):
     X, y = data
     model = small(rho=0.5).fit(X, y)
     assert len(model.predict(X, ids=ids)) == 900
-    missing = pd.Series(ids)
+    missing = pd.Series(ids).copy()
     missing[[5, 7]] = pd.NaT
     if isinstance(ids, np.ndarray):
         missing = missing.to_numpy()
