@@ -66,7 +66,7 @@ print(found)
 # %%
 # Swap sets: of those whom only one model approves, how many did the lender approve?
 for kind in found.approvals:
-    print(f"{kind.kind}: threshold {kind.threshold_a:.2f} before, {kind.threshold_b:.2f} after")
+    print(f"{kind.kind}: {kind.rate_a.percent(0)} approved before, {kind.rate_b.percent(0)} after")
     print(f"  swapped in  {kind.swap_in.rows}: {kind.swap_in.outcome} approved by the lender")
     print(f"  swapped out {kind.swap_out.rows}: {kind.swap_out.outcome}")
 
