@@ -196,7 +196,7 @@ def test_every_command_as_text(shop, home, tmp_path):
         "key": ("show", "key.txt"),
         "fit": (shop / "a.csv", "--target", "churn", "--plan", "plan.json", *key, "--out", "b"),
         "predict": ("a.replearn", shop / "new.csv", *key, "--max-flip", "0.1"),
-        "certify": ("a.replearn", "a.replearn"),
+        "certify": ("a.replearn",),
         "compare": ("a.replearn", "a.replearn", shop / "new.csv", *key),
         "audit": (shop / "a.csv", "--target", "churn", "--pairs", "2"),
     }
