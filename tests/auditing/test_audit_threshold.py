@@ -98,7 +98,7 @@ def test_a_threshold_that_finds_nothing_is_named(data):
     assert found.judgement.baseline.outcome == "needs a threshold"
     text = " ".join(str(found).split())
     assert "choose another decision threshold first" in text
-    assert "'1' is predicted where its probability is above 0.9" in text
+    assert "'1' is predicted where its probability is at least 0.9" in text
 
 
 def test_a_threshold_of_the_estimator_is_kept_and_named(data):

@@ -648,7 +648,7 @@ def _recommended_threshold(judgement: Judgement) -> str:
         return f"Recommendation: choose a decision threshold first ({THRESHOLDS})."
     return (
         f"Recommendation: choose another decision threshold first ({THRESHOLDS}). At present "
-        f"{found.event!r} is predicted where its probability is above {found.threshold:.3g}."
+        f"{found.event!r} is predicted where its probability is at least {found.threshold:.3g}."
     )
 
 
@@ -676,15 +676,28 @@ def weighing(judgement: Judgement) -> str:
         return ""
     costs = {"missed": found.missed, "false": found.false}
     lesser, greater = sorted(costs, key=costs.__getitem__)
-    ratio = costs[greater] / costs[lesser] if costs[lesser] else float("inf")
     sentence = (
         f"Errors are weighed as the threshold weighs them: a {greater} {found.event!r} counts "
-        f"{ratio:.3g} times a {lesser} one."
+        + _times(costs[greater], costs[lesser], lesser)
     )
     if judgement.risk is not None:  # it tells recall and precision
         return sentence
     precision = "never predicted" if found.precision is None else found.precision.percent(0)
     return f"{sentence} Recall of {found.event!r} {found.recall.percent(0)}, precision {precision}."
+
+
+def _times(greater: float, lesser: float, name: str) -> str:
+    """Say how much more one error costs than another.
+
+    >>> _times(1.8, 0.2, "false"), _times(1.0, 1.0, "false")
+    ('9 times a false one.', 'as much as a false one.')
+    >>> _times(2.0, 0.0, "missed")
+    'and a missed one does not.'
+    """
+    if lesser == 0:
+        return f"and a {name} one does not."
+    ratio = f"{greater / lesser:.3g}"
+    return f"as much as a {name} one." if ratio == "1" else f"{ratio} times a {name} one."
 
 
 def events(judgement: Judgement) -> str:

@@ -220,13 +220,13 @@ def data_facts(
     n = len(codes)
     third = len(codes) // 3
     drift = [(name, _drift(v[:third], v[n - third :], len(watched))) for name, v in watched.items()]
-    alike = [(name, _likeness(v)) for name, v in {**named, "the label": codes}.items()]
+    likenesses = [(name, _likeness(v)) for name, v in {**named, "the label": codes}.items()]
     return DataFacts(
         repeated_test_share=repeated,
         largest_point_share=largest,
         id_columns=ids,
         drift=tuple(item for item in drift if item[1] > 0),
-        neighbours=tuple(item for item in alike if item[1] > 0),
+        neighbours=tuple(item for item in likenesses if item[1] > 0),
         has_named_columns=hasattr(X, "columns"),
     )
 

@@ -899,8 +899,8 @@ def _say_near_rows(
     if few or (n_parts - 1).sum() > _MAX_PARTS * (expected - 1).sum():
         return None
     labels = codes[order]
-    alike = np.minimum.reduceat(labels, narrow) == np.maximum.reduceat(labels, narrow)
-    if np.count_nonzero(alike & near) < _ONE_LABEL * n_near:
+    one_label = np.minimum.reduceat(labels, narrow) == np.maximum.reduceat(labels, narrow)
+    if np.count_nonzero(one_label & near) < _ONE_LABEL * n_near:
         return None
     return (
         f"rows are not independent draws: of {len(narrow)} different rows, {n_near} have others "
