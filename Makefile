@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 2
 
-.PHONY: help demo test test-kernels test-statistical test-long lint types imports check bench bench-full docs test-integrations test-oldest test-newest release-check clean test-core pictures
+.PHONY: help demo test test-kernels test-statistical test-long lint types imports check bench bench-full docs test-integrations test-oldest test-newest release-check clean test-core
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
@@ -49,7 +49,6 @@ test-statistical: $(VENV)/.dev ## run the long suite that tests the theorems
 
 test-long: $(VENV)/.dev ## theorems, adversaries, faults, fuzz and load: under an hour on two cores
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q -m 'statistical or long'
-	@$(BIN)/python tools/mutations.py --workers $(WORKERS)
 	@$(BIN)/python -m tests.adversarial.trust.table
 
 # Environments of their own: the declared lower bounds, and whatever is newest today.
@@ -104,9 +103,8 @@ lint: $(VENV)/.dev ## style and format
 types: $(VENV)/.dev ## mypy (strict in randomness, bounds, guarantees, records)
 	@$(BIN)/mypy
 
-imports: $(VENV)/.dev ## arrows between packages, private modules, modules that a call touches
+imports: $(VENV)/.dev ## packages import downwards only
 	@$(BIN)/lint-imports
-	@$(BIN)/python benchmarks/walk.py --check
 
 check: lint types imports test ## everything that must be green
 
@@ -127,9 +125,6 @@ $(VENV)/.docs: $(VENV)/.demo
 docs: $(VENV)/.docs ## build the site into docs/_build/html; warnings are errors
 	@$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
-
-pictures: $(VENV)/.dev ## draw the pictures of the guides anew
-	@$(BIN)/python tools/pictures.py
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .trust .venv-oldest .venv-newest .venv-integrations .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -18,7 +18,7 @@ import sys
 from replearn.bounds import MembershipLaw, disagreement_tail, smallest_blocks, uniform_law
 from replearn.bounds.approximate_heavy import membership_disagreement_tail
 from replearn.bounds.coins import smallest_throws
-from replearn.bounds.heavy_sets import SetLaw, smallest_sample_one, smallest_sample_set
+from replearn.bounds.heavy_sets import SetLaw, smallest_sample_set
 from replearn.bounds.membership import (
     quick_membership_bound,
     smallest_sample_membership as rows_membership,
@@ -81,7 +81,6 @@ def rows(nu, rho, alpha, beta):
         whole,
         "rate",
     )
-    yield "one heavy point: rows", smallest_sample_one(rho, nu), None, ""
     yield "labels of a heavy point", k, coin, "rate"
     yield "  rows for that at mass nu/16", math.ceil(k * 16 / nu), coin / nu, "rate"
     yield "  the same, realizable", math.ceil(few * 16 / nu), simple / nu, "rate"

@@ -229,9 +229,3 @@ def test_missing_files_and_names_are_noticed(tmp_path):
     assert absent not in words_of_code()
     assert resolves("replearn.bounds.flip_bound")
     assert not resolves("replearn.bounds.flip_bounds")
-
-
-def test_the_picture_shows_every_room():
-    picture = (ROOT / "docs" / "images" / "house.svg").read_text("utf-8")
-    rooms = {path.parent.name for path in HOUSE.glob("*/__init__.py")}
-    assert set(re.findall(r">(\w+)/", picture)) == rooms

@@ -1,18 +1,12 @@
-"""Covers, thresholds, realizable, finite class, finite randomness: against exact small worlds."""
+"""Covers, thresholds, realizable, finite randomness: against exact small worlds."""
 
 from itertools import combinations
-from math import comb, exp, log
+from math import comb, log
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds.finite_class import (
-    order_error_tail,
-    order_flip_bound,
-    order_width,
-    smallest_sample_order,
-)
 from replearn.bounds.realizable import (
     best_ceiling,
     ceiling_flip_bound,
@@ -176,17 +170,6 @@ def test_shared_order_against_exact_integration():
         assert differ.mean() <= spread * (1 + log(count)) / width
 
 
-def test_shared_order_numbers():
-    m, width = smallest_sample_order(0.2, 0.2, 0.1, 50)
-    assert order_flip_bound(50, width, m) <= 0.2
-    assert order_error_tail(50, width, m, 0.2) <= 0.1
-    assert order_flip_bound(50, order_width(50, 0.2, 0.1, m - 1), m - 1) > 0.2
-    assert order_width(50, 0.05, 0.1, 10) is None
-    assert order_error_tail(1, 0.3, 10, 0.2) == 0
-    assert order_error_tail(5, 0.3, 10, 0.2) == 1
-    assert order_error_tail(5, 0.1, 1000, 0.2) == pytest.approx(4 * exp(-5))
-
-
 def test_finite_randomness_needs_the_square_of_everything():
     few = finite_randomness_flip_bound(10_000, 4, 10.0, 10**6, 0.2)
     many = finite_randomness_flip_bound(1_000_000, 4, 10.0, 10**6, 0.2)
@@ -202,7 +185,6 @@ def test_finite_randomness_needs_the_square_of_everything():
         (lambda: threshold_flip_bound(1.0, 10, 0.0), "gamma"),
         (lambda: threshold_flip_bound(1.0, 10, 0.1, 3), "n_directions"),
         (lambda: ceiling_flip_bound(10, 0.0), "max_error_limit"),
-        (lambda: order_flip_bound(10, 0.0, 5), "width"),
         (lambda: finite_randomness_flip_bound(3, 0, 1.0, 5, 0.1), "n_candidates"),
     ],
 )

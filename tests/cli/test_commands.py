@@ -68,9 +68,7 @@ def test_plan_of_another_task(call, tmp_path):
 @pytest.mark.parametrize(
     ("words", "task"),
     [
-        (("finite-class", "--n-hypotheses", 4), "finite class"),
         (("heavy-whole-set", "--nu", 0.2), "heavy, whole set"),
-        (("one-heavy-point", "--nu", 0.2), "one heavy point"),
         (("approximate", "--n", 900, "--rho", 0.2), "approximate"),
         (("--n", 900, "--law", "optimal", "--rho", 0.2), "pointwise"),
     ],

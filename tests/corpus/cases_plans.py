@@ -41,8 +41,6 @@ CHOICES = {
     "one of five models": ("selector", {"n_hypotheses": 5}),
     "one of five models, few rows": ("selector", {"n_hypotheses": 5, "n": 10_000}),
     "one of 1000": ("select", {"n_hypotheses": 1000, "rho": 0.2, "alpha": 0.2}),
-    "finite class": ("finite class", {"n_hypotheses": 20}),
-    "finite class, tiny beta": ("finite class", {"n_hypotheses": 20, "beta": 1e-30}),
     "threshold": ("threshold", {"rho": 0.2, "gamma": 0.2, "alpha": 0.2, "beta": 0.1}),
     "threshold, one direction": ("threshold", {"rho": 0.3, "gamma": 0.3, "n_directions": 1}),
     "realizable": ("realizable", {"d": 3}),

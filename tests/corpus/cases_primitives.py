@@ -114,23 +114,6 @@ def heavy_hitters_of_rounded_numbers() -> Facts:
     return {"counts": found.counts, "thresholds": found.thresholds}
 
 
-def one_heavy_hitter() -> Facts:
-    facts: Facts = {}
-    for nu, kappa in ((0.2, None), (0.05, None), (0.2, 3.0)):
-        found = heavy.find_one_heavy_hitter(
-            tables.discrete().X, nu, key=SECRET, rho=0.4, kappa=kappa
-        )
-        facts |= {
-            f"{nu}, {kappa}: {name}": value
-            for name, value in {
-                "point": np.asarray(found.value),
-                "count": found.count,
-                **certificate_facts(found.certificate),
-            }.items()
-        }
-    return facts
-
-
 def labels_of_heavy_hitters() -> Facts:
     table = tables.discrete()
     facts: Facts = {}
@@ -167,36 +150,6 @@ def _predictions() -> tuple[Any, Any]:
 
 
 NAMES = ["11", "13", "15", "17", "texture"]
-
-
-def first_good_candidate() -> Facts:
-    matrix, y = _predictions()
-    facts: Facts = {}
-    for alpha in (0.1, 0.5):
-        found = primitives.learn_finite_class(
-            matrix, None, y, key=KEY, names=NAMES, rho=0.5, alpha=alpha
-        )
-        facts |= {
-            f"{alpha}: chosen": found.name,
-            f"{alpha}: place": found.index,
-            f"{alpha}: errors": found.errors,
-            f"{alpha}: margin": close(found.margin),
-        } | {f"{alpha}: {k}": v for k, v in certificate_facts(found.certificate).items()}
-    return facts
-
-
-def first_good_candidate_amplified() -> Facts:
-    table = tables.tumours()
-    rules = {"small": lambda X: X[:, 0] < 15, "none": lambda X: X[:, 0] < 0}
-    many = np.tile(table.X, (40, 1)) + np.repeat(np.arange(40), len(table.X))[:, None] * 1e-6
-    asked = {"rho": 0.9, "alpha": 0.9, "beta": 0.9, "amplify": True}
-    found = primitives.learn_finite_class(rules, many, np.tile(table.y == 1, 40), key=KEY, **asked)
-    return {
-        "chosen": found.name,
-        "errors": close(found.errors),
-        "margin": close(found.margin),
-        **certificate_facts(found.certificate),
-    }
 
 
 def selected_hypothesis() -> Facts:
@@ -264,8 +217,6 @@ def correlated_draw() -> Facts:
 
 
 def rows_needed() -> Facts:
-    choice = rl.plan("finite class", rho=0.2, alpha=0.2, beta=0.1, n_hypotheses=12)
     return {
         "throws": [smallest_throws(0.2, 0.1, -0.2, 0.2), smallest_throws(0.3, 0.2, -0.5, 0.1)],
-        "rows of each choice": [n for name, n in choice.details.items() if name != "cheapest"],
     }

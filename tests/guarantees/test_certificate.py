@@ -87,13 +87,10 @@ def designs():
 CHOSEN = {"rho": 0.2, "alpha": 0.2, "beta": 0.05, "candidates": "c0ffee"}
 TARGETS = {"rho": 0.3, "gamma": 0.2, "alpha": 0.2, "beta": 0.1}
 SEARCH = {"n_hypotheses": 3, "sharpness": 30.0, "learner": "GaussianNB()", **CHOSEN}
-AMPLIFIED = {"n_blocks": 60, "block_size": 500, "n_strings": 5, "width": 0.2, "kappa": 3.0}
 LAW, CORE = {"kind": "sqrt", "low": 0.005, "high": 0.08}, {"core_low": 0.05, "core_high": 0.2}
 LABELS = {"k": 60, "band": 0.9, "n_points": 12, "alpha": 0.7, "rho": 0.2, "beta": 0.9}
 OTHERS = {
     "selection": {"n": 2000, "n_hypotheses": 3, "sharpness": 30.0, **CHOSEN},
-    "finite class": {"n": 20_000, "n_hypotheses": 3, "width": 0.15, **CHOSEN},
-    "finite class, amplified": {"n": 30_000, "n_hypotheses": 3, **AMPLIFIED, **CHOSEN},
     "search": {"n": 102_000, "train_size": 50, "n_trainings": 2000, **SEARCH},
     "search by folds": {"n": 10_000, "n_test": 2000, "drift": 0.001, **SEARCH},
     "search by folds, no drift": {"n": 10_000, "n_test": 2000, "drift": None, **SEARCH},
@@ -116,7 +113,6 @@ OTHERS = {
     "heavy": {"n": 3000, "rho": 0.1, "beta": 0.05, **LAW},
     "heavy, whole set": {"n": 4000, "rho": None, "beta": 0.05, **CORE},
     "heavy, small mass": {"n": 4000, "rho": 0.3, "beta": 0.05, "gamma": 0.3, **LAW, **CORE},
-    "one heavy point": {"n": 9000, "nu": 0.1, "kappa": 20.0, "rho": 0.3, "beta": 0.05},
     "heavy labels": LABELS,
     "heavy labels, several classes": {**LABELS, "k": 200, "n_classes": 3},
     "heavy labels, whole set": LABELS,

@@ -14,7 +14,7 @@ from replearn import NotCertifiedWarning
 from replearn.bounds import MembershipLaw
 from replearn.bounds.coins import coin_law
 from replearn.bounds.flips import any_score_flip_bound, score_half_width
-from replearn.bounds.heavy_sets import SetLaw, one_heavy_power
+from replearn.bounds.heavy_sets import SetLaw
 from replearn.exceptions import CertificateError
 from replearn.guarantees import GUARANTEES, THEOREMS, Plan, certify, plan
 from replearn.hypotheses import Thresholds
@@ -27,8 +27,6 @@ from replearn.learners import (
     ScoreReplicableClassifier,
     SemiReplicableClassifier,
 )
-from replearn.primitives import learn_finite_class, select_hypothesis
-from replearn.randomness import SharedKey
 from replearn.records.json import digest_of
 
 MODELS = {"half": lambda X: X[:, 0] > 0.5, "third": lambda X: X[:, 0] > 0.3}
@@ -142,21 +140,6 @@ def test_row_parameters_of_a_search_are_left_out_alike():
     assert weighted.class_count_.sum() == 90
 
 
-@pytest.mark.parametrize("beta", [0.3, 1e-30])
-def test_the_cheapest_way_through_a_finite_class(beta):
-    made = plan("finite class", n_hypotheses=2, rho=0.5, alpha=0.5, beta=beta)
-    X, y = _sample(made.n)
-    choose = {"select_hypothesis": select_hypothesis, "learn_finite_class": learn_finite_class}[
-        made.details["cheapest"]
-    ]
-    assert made.details["cheapest"] == (
-        "select_hypothesis" if beta == 0.3 else "learn_finite_class"
-    )
-    assert made.n == min(value for name, value in made.details.items() if name != "cheapest")
-    chosen = choose(MODELS, X, y, key=SharedKey(0), **made.settings)
-    assert chosen.certificate.certified
-
-
 def test_finite_randomness_is_planned_though_nobody_has_the_rows():
     made = plan(
         FiniteRandomnessClassifier, n_candidates=2, rho=0.3, gamma=0.3, alpha=0.5, block_size=50
@@ -210,9 +193,7 @@ def test_targets_beyond_numbers_are_refused_in_words():
 MEANS = [
     ("heavy", {"nu": 0.1, "rho": 0.2}),
     ("heavy, whole set", {"nu": 0.2, "rho": 0.3}),
-    ("one heavy point", {"nu": 0.2, "rho": 0.3}),
     ("coins", {"p0": -0.3, "q0": 0.2, "rho": 0.2, "beta": 0.1}),
-    ("finite class", {**LOOSE, "n_hypotheses": 3}),
     ("finite randomness", {"n_candidates": 2, "rho": 0.3, "alpha": 0.5}),
 ]
 
@@ -222,8 +203,6 @@ def _certificate(task, n, rho, beta=0.05, **targets):
     if task == "coins":
         law = coin_law(n, targets["p0"], targets["q0"], rho)
         targets |= {"low": law.low, "high": law.high}
-    elif task == "one heavy point":
-        targets["kappa"] = one_heavy_power(targets["nu"])
     elif task == "heavy":
         targets = vars(MembershipLaw.standard(targets["nu"]))
     else:
@@ -232,7 +211,7 @@ def _certificate(task, n, rho, beta=0.05, **targets):
     return certify(task, "0" * 16, n=n, rho=rho, beta=beta, **targets)
 
 
-@pytest.mark.parametrize(("task", "targets"), MEANS[:4])
+@pytest.mark.parametrize(("task", "targets"), MEANS[:3])
 def test_planned_rows_of_primitives_are_certified_and_one_less_is_not(task, targets):
     made = plan(task, **targets)
     assert (made.certified, made.solved, made.n) == (True, ("n",), made.needed_n)

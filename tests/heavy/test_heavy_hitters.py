@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from replearn.bounds import MembershipLaw, membership_flip_bound
-from replearn.heavy import find_heavy_hitters, find_one_heavy_hitter
+from replearn.heavy import find_heavy_hitters
 from replearn.randomness import SharedKey
 from tests.factories import limit
 
@@ -138,5 +138,3 @@ def test_bad_parameters_are_named():
         find_heavy_hitters(X, 0.1, key=SharedKey(0), notion="private")
     with pytest.raises(ValueError, match="law"):
         find_heavy_hitters(X, 0.1, key=SharedKey(0), law="normal")
-    with pytest.raises(TypeError, match="nu"):
-        find_one_heavy_hitter(X, "much", key=SharedKey(0))

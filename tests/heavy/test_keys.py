@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from replearn.bounds import MembershipLaw
-from replearn.heavy import find_heavy_hitters, find_one_heavy_hitter, label_heavy_hitters
+from replearn.heavy import find_heavy_hitters, label_heavy_hitters
 from replearn.randomness import SharedKey
 
 POINTS = np.repeat(np.arange(20), 30)[:, np.newaxis]
@@ -15,7 +15,6 @@ HEAVY = find_heavy_hitters(POINTS, 0.05, key=SharedKey(0), law=LAW)
 # What each function says that depends on the key.
 CALLS = {
     "find_heavy_hitters": lambda key: find_heavy_hitters(POINTS, 0.05, key=key, law=LAW).thresholds,
-    "find_one_heavy_hitter": lambda key: find_one_heavy_hitter(POINTS, 0.05, key=key).value,
     "label_heavy_hitters": lambda key: (
         label_heavy_hitters(POINTS, LABELS, HEAVY, key=key).thresholds
     ),

@@ -10,7 +10,6 @@ from replearn.primitives import (
     decide_coins,
     draw_level,
     estimate_signs,
-    learn_finite_class,
     quantile_grid,
     sample_correlated,
     sample_correlated_stream,
@@ -31,9 +30,6 @@ CALLS = {
     "decide_coins": lambda key: decide_coins(FLIPS, -0.1, 0.1, key=key).thresholds,
     "draw_level": lambda key: draw_level(CUTS, sharpness=5.0, key=key),
     "estimate_signs": lambda key: estimate_signs(FLIPS, 0.2, key=key, rho=0.9).signs,
-    "learn_finite_class": lambda key: (
-        learn_finite_class(MATRIX, None, LABELS, names="abc", key=key).margin
-    ),
     "quantile_grid": lambda key: quantile_grid(np.arange(50.0), 4, key=key).levels,
     "sample_correlated": lambda key: sample_correlated(NAMES, ERRORS, key=key).score,
     "sample_correlated_stream": lambda key: (

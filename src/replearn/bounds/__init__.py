@@ -47,15 +47,6 @@ from replearn.bounds.completeness import (
     some_missed_point_bound,
 )
 from replearn.bounds.domain import collision_bound
-from replearn.bounds.finite_class import (
-    amplified_error_tail,
-    amplified_flip_bound,
-    order_error_tail,
-    order_flip_bound,
-    order_width,
-    smallest_sample_amplified,
-    smallest_sample_order,
-)
 from replearn.bounds.flips import (
     any_score_flip_bound,
     flip_bound,
@@ -84,11 +75,7 @@ from replearn.bounds.fresh import (
 )
 from replearn.bounds.heavy_sets import (
     SetLaw,
-    one_heavy_flip_bound,
-    one_heavy_least_mass,
-    one_heavy_power,
     set_flip_bound,
-    smallest_sample_one,
     smallest_sample_set,
 )
 from replearn.bounds.laws import (

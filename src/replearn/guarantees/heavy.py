@@ -1,4 +1,4 @@
-"""Points that occur often: finding them (three notions), naming one, and labelling them."""
+"""Points that occur often: finding them (three notions) and labelling them."""
 
 import math
 from functools import partial
@@ -14,15 +14,12 @@ from replearn.bounds import (
     markov_rho,
     membership_disagreement_tail,
     membership_flip_bound,
-    one_heavy_flip_bound,
-    one_heavy_least_mass,
     selection_error_tail_sampled,
     selection_flip_bound_sampled,
     set_flip_bound,
     sign_error_bound,
     sign_flip_bound,
     smallest_sample_membership,
-    smallest_sample_one,
     smallest_sample_set,
 )
 from replearn.bounds.theorem import theorem
@@ -131,21 +128,6 @@ def _small_mass(
     return reached(promises, rho=(total, rho), gamma=gamma, beta=(beta, None))
 
 
-def _one(
-    ledger: Ledger, n: int, nu: float, kappa: float, rho: float | None, beta: float
-) -> Conclusion:
-    items = {"n": n, "nu": nu, "kappa": kappa}
-    flip = ledger.add(one_heavy_flip_bound, **items)
-    mass = ledger.add(one_heavy_least_mass, **items, beta=beta)
-    promises = (
-        f"If some point has mass {nu:g}, two runs name different points with probability at most "
-        f"{rounded_up(flip)}.",
-        f"The named point then has mass at least {mass:.4g}, except with probability "
-        f"{rounded_up(beta)}.",
-    )
-    return reached(promises, rho=(flip, rho), beta=(beta, None))
-
-
 # -- labelling them --------------------------------------------------------------------------------
 def _clear_labels(alpha: float, error: float) -> str:
     return (
@@ -248,10 +230,6 @@ def _whole_set_needed(rho: float, nu: float) -> Needed:
     return Needed(n, rate=math.log(1 / (nu * rho)) / (nu**2 * rho**2))
 
 
-def _one_needed(rho: float, nu: float) -> Needed:
-    return Needed(smallest_sample_one(rho, nu), rate=1.0 / (nu * rho**2))
-
-
 GUARANTEES = (
     Guarantee(
         POINTWISE,
@@ -276,17 +254,6 @@ GUARANTEES = (
     ),
     Guarantee(
         SMALL_MASS, _small_mass, learners=("find_heavy_hitters",), theorem="approximate-heavy"
-    ),
-    Guarantee(
-        "one heavy point",
-        _one,
-        learners=("find_one_heavy_hitter",),
-        theorem="single-heavy-hitter",
-        needed=_one_needed,
-        required=("nu",),
-        optional={"rho": 0.1},
-        promise="If some point has mass {nu:g}, two runs name different points with probability "
-        "at most {rho:g}.",
     ),
     Guarantee("heavy labels", _label, theorem="heavy-labels"),
     Guarantee("heavy labels, several classes", _label_classes, theorem="heavy-labels"),

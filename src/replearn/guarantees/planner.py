@@ -332,8 +332,8 @@ def plan(
     task : str or class
         What is planned. Blocks that vote are "pointwise" (the same prediction at each fixed point)
         or "approximate" (on all but a small mass of points). Other tasks are "selection",
-        "finite class", "search", "thresholds", "realizable", "semi", "finite randomness", "heavy",
-        "heavy, whole set", "one heavy point", "coins" and "score". The class of an estimator
+        "search", "thresholds", "realizable", "semi", "finite randomness", "heavy",
+        "heavy, whole set", "coins" and "score". The class of an estimator
         stands for its task.
     n : int or None
         Rows (or groups) of each sample. If None, the smallest number that meets the targets.
@@ -354,7 +354,7 @@ def plan(
         ``block_size``, ``law``, ``width``, ``vote``, ``n_partitions``, ``max_fits``, ``classes``,
         ``n_classes``, ``runs``, ``unit``, ``decimals``, ``label_noise``, ``max_point_mass``,
         ``heavy``, ``min_block``, ``small_blocks``, ``family``, ``n_columns``.
-        Options of other tasks: ``n_hypotheses`` ("selection", "finite class", "search"),
+        Options of other tasks: ``n_hypotheses`` ("selection", "search"),
         ``train_size`` or ``drift`` and ``cv`` ("search"), ``n_directions`` ("thresholds"),
         ``n_shared`` ("semi", "semi-private"), ``epsilon`` and ``delta`` ("semi-private"),
         ``y_span``, ``resolution`` and ``block_size`` ("regression"),

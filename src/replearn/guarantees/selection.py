@@ -1,16 +1,10 @@
-"""A replicable choice among candidates: by noisy errors, or by a shared order (finite class)."""
+"""A replicable choice among candidates: by noisy errors."""
 
 import math
 
 from replearn.bounds import (
-    amplified_error_tail,
-    amplified_flip_bound,
-    order_error_tail,
-    order_flip_bound,
     selection_error_tail_sampled,
     selection_flip_bound_sampled,
-    smallest_sample_amplified,
-    smallest_sample_order,
     smallest_sample_selection,
 )
 from replearn.guarantees.guarantee import (
@@ -21,7 +15,6 @@ from replearn.guarantees.guarantee import (
     Guarantee,
     Ledger,
     Needed,
-    Number,
     reached,
     rounded_up,
 )
@@ -60,47 +53,6 @@ def _select(
     return same_and_good(n, flip, tail, rho=rho, alpha=alpha, beta=beta)
 
 
-def _order(
-    ledger: Ledger,
-    n: int,
-    n_hypotheses: int,
-    width: float,
-    rho: float,
-    alpha: float,
-    beta: float,
-    candidates: str,
-) -> Conclusion:
-    items = {"n_hypotheses": n_hypotheses, "width": width, "m": n}
-    flip = ledger.add(order_flip_bound, **items)
-    tail = ledger.add(order_error_tail, alpha=alpha, **items)
-    return same_and_good(n, flip, tail, rho=rho, alpha=alpha, beta=beta)
-
-
-def _amplified(  # noqa: PLR0913
-    ledger: Ledger,
-    n: int,
-    n_hypotheses: int,
-    n_blocks: int,
-    block_size: int,
-    n_strings: int,
-    width: float,
-    kappa: float,
-    rho: float,
-    alpha: float,
-    beta: float,
-    candidates: str,
-) -> Conclusion:
-    items = {
-        "n_hypotheses": n_hypotheses,
-        "width": width,
-        "block_size": block_size,
-        "n_blocks": n_blocks,
-    }
-    flip = ledger.add(amplified_flip_bound, n_strings=n_strings, kappa=kappa, **items)
-    tail = ledger.add(amplified_error_tail, alpha=alpha, **items)
-    return same_and_good(n, flip, tail, rho=rho, alpha=alpha, beta=beta)
-
-
 def selection_rate(rho: float, alpha: float, beta: float, n_hypotheses: int) -> float:
     """Return the paper's rate of a choice among candidates, with constant 1."""
     return math.log(n_hypotheses / beta) ** 4 / (rho * alpha) ** 2
@@ -110,21 +62,6 @@ def _selection_needed(rho: float, alpha: float, beta: float, n_hypotheses: int) 
     n, sharpness = smallest_sample_selection(rho, alpha, beta, n_hypotheses)
     rate = selection_rate(rho, alpha, beta, n_hypotheses)
     return Needed(n, {"sharpness": sharpness}, rate=rate)
-
-
-def _finite_class_needed(rho: float, alpha: float, beta: float, n_hypotheses: int) -> Needed:
-    amplified = smallest_sample_amplified(rho, alpha, beta, n_hypotheses)
-    rows = {
-        "select_hypothesis": smallest_sample_selection(rho, alpha, beta, n_hypotheses)[0],
-        "learn_finite_class": smallest_sample_order(rho, alpha, beta, n_hypotheses)[0],
-        "learn_finite_class(amplify=True)": amplified.n,
-    }
-    cheapest = min(rows, key=rows.__getitem__)
-    logs = math.log(n_hypotheses) ** 2 + math.log(1 / (rho * beta))
-    rate = logs / (rho * alpha) ** 2 * math.log(1 / rho) ** 3
-    details: dict[str, Number | str] = {"cheapest": cheapest}
-    details.update({f"rows of {name}": n for name, n in rows.items()})
-    return Needed(rows[cheapest], details, rate=rate)
 
 
 GUARANTEES = (
@@ -138,15 +75,4 @@ GUARANTEES = (
         optional=THREE_TARGETS,
         promise=SAME_CHOICE + NEAR_BEST,
     ),
-    Guarantee(
-        "finite class",
-        _order,
-        learners=("learn_finite_class",),
-        theorem="finite-class",
-        needed=_finite_class_needed,
-        required=("n_hypotheses",),
-        optional=THREE_TARGETS,
-        promise=SAME_CHOICE + NEAR_BEST,
-    ),
-    Guarantee("finite class, amplified", _amplified, theorem="finite-class"),
 )

@@ -163,11 +163,6 @@ _ENTRIES = (
         "lem:r-heavy-hitters",
     ),
     Theorem(
-        "single-heavy-hitter",
-        "If some point has mass nu, drawing one point with weights count^kappa and shared Gumbels "
-        "names the same point twice with about 1/(nu rho^2) rows.",
-    ),
-    Theorem(
         "correlated-sampling",
         "Two draws with shared Gumbels keyed by the element agree with probability "
         "sum_i 1 / sum_j max(p_j/p_i, q_j/q_i) >= (1 - TV)/(1 + TV).",
@@ -281,12 +276,6 @@ _ENTRIES = (
         "Comparing the best training error with a shared random limit makes a realizable estimator "
         "replicable on every distribution.",
         "thm:realizable-apx-repl",
-    ),
-    Theorem(
-        "finite-class",
-        "The first hypothesis in a shared random order within a shared random margin of the best "
-        "differs with probability at most 2 D (1 + ln N) / width.",
-        "thm:finite-class-replicable-learner",
     ),
     Theorem(
         "finite-randomness",

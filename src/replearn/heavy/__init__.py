@@ -4,7 +4,6 @@ from replearn.heavy.counting import INDEX_KEY, PointIndex, count_points
 from replearn.heavy.heavy_hitters import HeavyHitters, find_heavy_hitters
 from replearn.heavy.label_rule import TwoLabels, with_flips
 from replearn.heavy.labels import HeavyLabels, label_heavy_hitters
-from replearn.heavy.one_heavy import OneHeavyHitter, find_one_heavy_hitter
 from replearn.heavy.stage import HeavyPoints, fit_heavy, heavy_from_counts
 from replearn.heavy.view import HeavyView, fewest_remembered
 
@@ -13,11 +12,9 @@ __all__ = [
     "HeavyLabels",
     "HeavyPoints",
     "HeavyView",
-    "OneHeavyHitter",
     "TwoLabels",
     "count_points",
     "find_heavy_hitters",
-    "find_one_heavy_hitter",
     "fit_heavy",
     "label_heavy_hitters",
     "with_flips",

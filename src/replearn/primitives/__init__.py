@@ -25,7 +25,6 @@ from replearn.primitives.correlated import (
     sample_correlated,
     sample_correlated_stream,
 )
-from replearn.primitives.finite_class import OrderedChoice, learn_finite_class
 from replearn.primitives.private_selection import PrivateSelection, select_privately
 from replearn.primitives.quantiles import (
     Cuts,
@@ -47,7 +46,6 @@ __all__ = [
     "CoinDecision",
     "CorrelatedDraw",
     "Cuts",
-    "OrderedChoice",
     "PrivateSelection",
     "QuantileGrid",
     "Selection",
@@ -61,7 +59,6 @@ __all__ = [
     "decide_coins",
     "draw_level",
     "estimate_signs",
-    "learn_finite_class",
     "names_digest",
     "quantile_grid",
     "sample_correlated",

@@ -5,15 +5,9 @@ import pytest
 from scipy.stats import binom
 
 from replearn.bounds import selection_flip_bound_sampled, smallest_sample_selection
-from replearn.bounds.finite_class import (
-    amplified_flip_bound,
-    order_flip_bound,
-    smallest_sample_amplified,
-)
 from replearn.bounds.selection import selection_flip_bound
-from replearn.primitives.finite_class import learn_finite_class, named_pair
 from replearn.primitives.selection import choose_by_errors
-from replearn.randomness import SharedKey, as_points
+from replearn.randomness import SharedKey
 from tests.factories import FALSE_ALARM, limit
 
 
@@ -95,94 +89,3 @@ def test_accuracy_against_the_true_best():
     )
     assert bad <= limit(trials, 0.05)
     assert bad > 0  # the plan is not wasteful: the tail is nearly used
-
-
-@pytest.mark.statistical
-def test_shared_order_and_margin():
-    count, m, width, pairs = 8, 60_000, 0.3, 300
-    bound = order_flip_bound(count, width, m)
-    assert bound < 0.2
-    rng, differ = np.random.default_rng(0), 0
-    for pair in range(pairs):
-        chosen = set()
-        for _ in range(2):
-            y = rng.integers(0, 2, m)
-            matrix = y ^ (rng.random((count, m)) < np.linspace(0.1, 0.4, count)[:, None])
-            chosen.add(
-                learn_finite_class(
-                    matrix, None, y, names=np.arange(count), key=SharedKey(pair), width=width
-                ).name
-            )
-        differ += len(chosen) == 2
-    assert differ <= limit(pairs, bound)
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("gap", [0.0, 0.02, 0.1])
-def test_amplification_makes_a_shaky_choice_stable(gap):
-    count, size, n_blocks, n_strings, kappa, width, pairs = 4, 9000, 400, 7, 3.0, 0.3, 200
-    truth = 0.3 + gap * np.arange(count)
-    points, rng = as_points(np.arange(count)), np.random.default_rng(3)
-    base = order_flip_bound(count, width, size)
-    bound = amplified_flip_bound(count, width, size, n_blocks, n_strings, kappa)
-    assert base < 0.5
-    assert bound < 0.5
-    differ = 0
-    for pair in range(pairs):
-        named = {
-            named_pair(
-                rng.binomial(size, truth, (n_blocks, count)) / size,
-                points,
-                SharedKey(pair),
-                width=width,
-                n_strings=n_strings,
-                kappa=kappa,
-            )[1]
-            for _ in range(2)
-        }
-        differ += len(named) == 2
-    assert differ <= limit(pairs, bound)
-
-
-@pytest.mark.statistical
-def test_amplification_without_shared_names_fails():
-    count, size, n_blocks, pairs = 4, 9000, 400, 100
-    points, rng, differ = as_points(np.arange(count)), np.random.default_rng(4), 0
-    for pair in range(pairs):
-        named = {
-            named_pair(
-                rng.binomial(size, 0.3, (n_blocks, count)) / size,
-                points,
-                SharedKey(f"{pair} {run}"),
-                width=0.3,
-                n_strings=7,
-                kappa=3.0,
-            )[1]
-            for run in range(2)
-        }
-        differ += len(named) == 2
-    bound = amplified_flip_bound(count, 0.3, size, n_blocks, 7, 3.0)
-    assert differ > limit(pairs, bound)
-
-
-@pytest.mark.statistical
-def test_amplified_promises_hold_on_files_sorted_by_label():
-    # Most rows are 0, where "never" is always right and "good" is not; good is better by 0.395.
-    # Blocks in the order of the file would mostly hold zeros only, and name "never".
-    asked, pairs = {"rho": 0.6, "alpha": 0.38, "beta": 0.001}, 40
-    n, rng = smallest_sample_amplified(**asked, n_hypotheses=2).n, np.random.default_rng(5)
-    differ = wrong = 0
-    for pair in range(pairs):
-        named = []
-        for _ in range(2):
-            y = np.sort(rng.random(n) < 0.45)
-            matrix = np.array([np.zeros(n, bool), y | (rng.random(n) < 0.1)])
-            chosen = learn_finite_class(
-                matrix, None, y, names=["never", "good"], key=SharedKey(pair), amplify=True, **asked
-            )
-            assert chosen.certificate.certified
-            named.append(chosen.name)
-        differ += named[0] != named[1]
-        wrong += named.count("never")
-    assert differ <= limit(pairs, asked["rho"])
-    assert wrong <= limit(2 * pairs, asked["beta"])

@@ -10,7 +10,7 @@ import pytest
 from replearn.bounds import MembershipLaw, membership_flip_bound
 from replearn.bounds.coins import smallest_throws
 from replearn.bounds.heavy_sets import SetLaw, set_flip_bound
-from replearn.heavy import find_heavy_hitters, find_one_heavy_hitter, label_heavy_hitters
+from replearn.heavy import find_heavy_hitters, label_heavy_hitters
 from replearn.primitives import decide_coins, estimate_signs
 from replearn.randomness import SharedKey
 from tests.factories import limit
@@ -157,26 +157,6 @@ def test_approximate_sets_differ_on_little_mass():
     total = found[0].certificate.value("union_bound")
     assert total <= rho
     assert bad <= limit(n_pairs, total)
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("mass", [0.1, 0.07, 0.03, 0.003])
-def test_one_heavy_point_beside_crowds(mass):
-    nu, n, n_pairs = 0.1, 10_000, 120
-    others = int((1 - nu) / mass)
-    rng, different = np.random.default_rng(6), 0
-    for pair in range(n_pairs):
-        named = [
-            float(
-                find_one_heavy_hitter(
-                    draw(rng, [nu, *[mass] * others], n), nu, key=SharedKey(pair)
-                ).value[0, 0]
-            )
-            for _ in range(2)
-        ]
-        different += named[0] != named[1]
-    found = find_one_heavy_hitter(np.zeros((n, 1)), nu, key=SharedKey(0))
-    assert different <= limit(n_pairs, found.certificate.value("one_heavy_flip_bound"))
 
 
 @pytest.mark.statistical

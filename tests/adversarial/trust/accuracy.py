@@ -10,7 +10,6 @@ from replearn.bounds import MembershipLaw, ThresholdLaw, error_factor, uniform_l
 from replearn.bounds.accuracy import light_point_slack
 from replearn.bounds.coins import CoinLaw, coin_error_bound
 from replearn.bounds.completeness import false_member_bound, missed_point_bound
-from replearn.bounds.finite_class import order_error_tail
 from replearn.bounds.flips import any_score_flip_bound, mismatch_flip_bound
 from replearn.bounds.multiclass import (
     agreement_probability,
@@ -172,25 +171,17 @@ class Bad(NamedTuple):
 class BadChoice(Claim):
     """One good candidate, all others worse by just more than alpha."""
 
-    exact = False
-
-    def __init__(self, ordered):
-        self.ordered, self.size = ordered, 6
-        self.name = "finite class: bad choice" if ordered else "selection: bad choice"
-        self.theorem = "finite-class" if ordered else "hypothesis-selection"
-        self.slack = "a union over the candidates, Hoeffding's inequality for each"
+    name, theorem, exact, size = "selection: bad choice", "hypothesis-selection", False, 6
+    slack = "a union over the candidates, Hoeffding's inequality for each"
 
     def case(self, z):
         alpha = between(z[1], 0.05, 0.6)
-        scale = alpha * z[2] * 0.95 if self.ordered else between(z[2], 0.5, 20.0) / alpha
+        scale = between(z[2], 0.5, 20.0) / alpha
         best = (1.0 - alpha - 0.011) * z[3]
         return Bad(whole(z[0], 10, 2000), scale, alpha, best, whole(z[4], 2, 30), z[5] < 0.5)
 
     def certified(self, case):
-        items = (case.scale, case.count) if not self.ordered else (case.count, case.scale)
-        if self.ordered:
-            return order_error_tail(*items, case.n, case.alpha)
-        return selection_error_tail_sampled(*items, case.alpha, case.n)
+        return selection_error_tail_sampled(case.scale, case.count, case.alpha, case.n)
 
     def _errors(self, case, rng, pairs):
         worse = case.best + case.alpha + 0.01
@@ -198,17 +189,13 @@ class BadChoice(Claim):
         bad = np.broadcast_to(bad, (pairs, case.count - 1))
         return np.column_stack([rng.binomial(case.n, case.best, pairs), bad]) / case.n
 
-    def _chosen(self, case, rng, pairs, uniforms, noise):
-        errors = self._errors(case, rng, pairs)
-        if not self.ordered:
-            return (noise - case.scale * errors).argmax(axis=1)
-        good = errors <= errors.min(axis=1, keepdims=True) + case.scale * uniforms[:, None]
-        return np.where(good, noise, -np.inf).argmax(axis=1)
+    def _chosen(self, case, rng, pairs, noise):
+        return (noise - case.scale * self._errors(case, rng, pairs)).argmax(axis=1)
 
     def value(self, case):
         rng = np.random.default_rng(3)
-        drawn = (rng.random(1000), rng.gumbel(size=(1000, case.count)))
-        return float((self._chosen(case, rng, 1000, *drawn) != 0).mean())
+        noise = rng.gumbel(size=(1000, case.count))
+        return float((self._chosen(case, rng, 1000, noise) != 0).mean())
 
     def simulate(self, case, rng, pairs):
         key, hits = fresh_key(rng), 0
@@ -216,8 +203,7 @@ class BadChoice(Claim):
             now = min(20_000, pairs - start)
             child = key.child("part", start)
             noise = child.gumbels(names_of(now, case.count), ["draw"]).reshape(now, case.count)
-            drawn = child.uniforms(points_of_pairs(now))
-            hits += (self._chosen(case, rng, now, drawn, noise) != 0).sum()
+            hits += (self._chosen(case, rng, now, noise) != 0).sum()
         return hits
 
 
@@ -331,8 +317,7 @@ CLAIMS = [
     CoinError(),
     LabelError(),
     Completeness(),
-    BadChoice(ordered=False),
-    BadChoice(ordered=True),
+    BadChoice(),
     LightPoints(),
     ApproximateClasses(),
     MismatchedScores(),

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from replearn.bounds import selection_flip_bound_sampled
-from replearn.bounds.finite_class import order_flip_bound
 from replearn.bounds.multiclass import agreement_probability
 from replearn.bounds.realizable import best_ceiling, realizable_flip_bound
 from replearn.bounds.thresholds import threshold_flip_bound
@@ -90,44 +89,6 @@ class Selection(Claim):
             (noise - case.sharpness * e).argmax(axis=1) for e in self._errors(case, rng, pairs)
         )
         return (one != two).sum()
-
-
-class FiniteClass(Selection):
-    """The first good candidate in a shared order; good: within a shared margin of the best."""
-
-    def __init__(self):
-        super().__init__("finite class", "finite-class", None)
-        self.slack = "one logarithm for the largest deviation, one for the order of the candidates"
-
-    def case(self, z):
-        case = super().case(z)
-        return case._replace(n=whole(z[0], 4000, 400_000), sharpness=between(z[2], 0.1, 1.0))
-
-    def certified(self, case):
-        return order_flip_bound(len(case.wrong), case.sharpness, case.n)
-
-    def value(self, case):
-        width = case.sharpness
-        both = [
-            e - e.min(axis=1, keepdims=True)
-            for e in self._errors(case, np.random.default_rng(2), 300)
-        ]
-        ends = np.sort(np.clip(np.concatenate(both, axis=1), 0.0, width), axis=1)
-        edges = np.column_stack([np.zeros(len(ends)), ends, np.full(len(ends), width)])
-        middle = (edges[:, 1:] + edges[:, :-1]) / 2.0
-        good = [e[:, None] <= middle[:, :, None] for e in both]
-        same = (good[0] & good[1]).sum(axis=2) / (good[0] | good[1]).sum(axis=2)
-        return float(((1.0 - same) * np.diff(edges, axis=1)).sum(axis=1).mean() / width)
-
-    def simulate(self, case, rng, pairs):
-        key, count = fresh_key(rng), len(case.wrong)
-        margin = case.sharpness * key.child("margin").uniforms(points_of_pairs(pairs))[:, None]
-        ranks = key.child("order").hashes(names_of(pairs, count)).reshape(pairs, count)
-        chosen = []
-        for e in self._errors(case, rng, pairs):
-            good = e <= e.min(axis=1, keepdims=True) + margin
-            chosen.append(np.where(good, ranks, np.uint64(2**64 - 1)).argmin(axis=1))
-        return (chosen[0] != chosen[1]).sum()
 
 
 class Weights(NamedTuple):
@@ -290,7 +251,6 @@ CLAIMS = [
     Selection("semi (cover of a pool)", "semi-replicable", _same, ordered=True),
     Selection("search by trainings", "search-trainings", _trainings),
     Selection("search by folds, drift", "search-blocks", _folds, drift=True),
-    FiniteClass(),
     Draws(),
     ProperThreshold(),
     Realizable(),

@@ -17,7 +17,7 @@ from replearn.bounds.approximate import vote_mean_and_spread
 from replearn.bounds.approximate_heavy import heavy_disagreement_tail, reuse_flip_bound
 from replearn.bounds.collisions import point_mass_limits
 from replearn.bounds.flips import flip_supremum
-from replearn.bounds.heavy_sets import SetLaw, one_heavy_flip_bound, set_flip_bound
+from replearn.bounds.heavy_sets import SetLaw, set_flip_bound
 from replearn.bounds.multiclass import agreement_probability
 from replearn.bounds.selection import selection_flip_bound_sampled
 from replearn.bounds.signs import label_flip_bound
@@ -104,42 +104,6 @@ class WholeSet(Claim):
         # what `SetLaw.least_count` decides, for all pairs at once
         inside = [shared < case.law.exact_values(counts / case.n) for counts in (one, two)]
         return (inside[0] != inside[1]).any(axis=1).sum()
-
-
-class One(NamedTuple):
-    n: int
-    nu: float
-    kappa: float
-    masses: np.ndarray
-
-
-class OneHeavy(Claim):
-    name, theorem, exact, size = "one heavy point", "single-heavy-hitter", False, 11
-    slack = "a bound by sums of absolute differences of weights, and its worst crowd"
-
-    def case(self, z):
-        others = masses(z[3:11])
-        nu = between(z[1], 0.1, 0.9)
-        every = np.concatenate([[nu], (1 - nu) * others])
-        return One(whole(z[0], 50, 20_000), nu, between(z[2], 2.0, 6.0), every)
-
-    def certified(self, case):
-        return one_heavy_flip_bound(case.n, case.nu, case.kappa)
-
-    def _logs(self, case, rng, pairs):
-        counts = rng.multinomial(case.n, case.masses, (2, pairs))
-        with np.errstate(divide="ignore"):
-            return case.kappa * np.log(counts)
-
-    def value(self, case):
-        logs = self._logs(case, np.random.default_rng(3), 500)
-        weights = np.exp(logs - logs.max(axis=2, keepdims=True))
-        return float(1.0 - agreement_probability(*weights).mean())
-
-    def simulate(self, case, rng, pairs):
-        noise = fresh_key(rng).gumbels(points_of_pairs(pairs), list(range(len(case.masses))))
-        one, two = np.argmax(self._logs(case, rng, pairs) + noise, axis=2)
-        return (one != two).sum()
 
 
 class Labels(NamedTuple):
@@ -455,7 +419,6 @@ class Collisions(Claim):
 CLAIMS = [
     Membership(),
     WholeSet(),
-    OneHeavy(),
     HeavyLabels(2),
     HeavyLabels(4),
     SampleReuse(),

@@ -10,10 +10,9 @@ from replearn.execution import make_blocks
 from replearn.hypotheses import Thresholds
 from replearn.learners import PointwiseReplicableRegressor, RealizableReplicableClassifier
 from replearn.primitives.correlated import sample_correlated
-from replearn.primitives.finite_class import learn_finite_class
 from replearn.primitives.quantiles import cuts_of_sample, draw_level
 from replearn.primitives.selection import choose_by_errors
-from replearn.randomness import SharedKey, as_points
+from replearn.randomness import SharedKey
 from replearn.randomness.hashing import gumbel_from_hashes
 
 from .choices import Line, ProperThreshold, names_of
@@ -47,19 +46,6 @@ def test_draws_of_all_pairs_at_once():
     for pair in range(30):
         names = np.column_stack([np.full(4, pair), np.arange(4)])
         assert sample_correlated(names, logs, key=key).index == np.argmax(noise[pair] + logs)
-
-
-def test_order_and_margin():
-    rng = np.random.default_rng(0)
-    predictions, y = rng.integers(0, 2, (4, 40)), rng.integers(0, 2, 40)
-    for number in range(30):
-        key = SharedKey(number)
-        chosen = learn_finite_class(predictions, None, y, key=key, names=list("abcd"), width=0.4)
-        margin = 0.4 * key.child("margin").uniforms([0])[0]
-        errors = (predictions != y).mean(axis=1)
-        good = errors <= errors.min() + margin
-        ranks = key.child("order").hashes(as_points(list("abcd")))
-        assert chosen.index == np.where(good, ranks, np.uint64(2**64 - 1)).argmin()
 
 
 def test_levels_are_drawn_like_cells():
