@@ -30,13 +30,6 @@ NUMBERS = X[:, 0] + X[:, 1]
 NEW = np.round(RNG.normal(size=(200, 2)), 3)
 
 PARAMS: dict[str, dict[str, Any]] = {
-    "ApproximatelyReplicableClassifier": {
-        "estimator": GaussianNB(),
-        "n_blocks": 6,
-        "n_partitions": 1,
-        "gamma": 0.9,
-        "rho": 0.9,
-    },
     "DecisionThresholdClassifier": {"estimator": GaussianNB(), "threshold": "rate=0.3"},
     "FiniteRandomnessClassifier": {
         "estimator": GaussianNB(),
@@ -48,7 +41,7 @@ PARAMS: dict[str, dict[str, Any]] = {
     "PointwiseReplicableClassifier": {
         "estimator": GaussianNB(),
         "n_blocks": 6,
-        "n_partitions": 1,
+        "max_fits": 6,
         "rho": 0.5,
     },
     "PointwiseReplicableRegressor": {"resolution": 0.5, "y_range": (-4, 4), "n_blocks": 15},
@@ -71,14 +64,6 @@ PARAMS: dict[str, dict[str, Any]] = {
 }
 
 PLANS: dict[str, dict[str, Any]] = {
-    "ApproximatelyReplicableClassifier": {
-        "task": "approximate",
-        "n": 450,
-        "rho": 0.9,
-        "gamma": 0.9,
-        "n_blocks": 6,
-        "n_partitions": 1,
-    },
     "FiniteRandomnessClassifier": {
         "task": "finite randomness",
         "n": 450,
@@ -117,7 +102,6 @@ UNPLANNED = ("DecisionThresholdClassifier", "IncumbentClassifier", "IncumbentReg
 NAMES = tuple(PARAMS)
 NEED_POOL = ("SemiPrivateClassifier", "SemiReplicableClassifier")
 ON_BLOCKS = (
-    "ApproximatelyReplicableClassifier",
     "FiniteRandomnessClassifier",
     "PointwiseReplicableClassifier",
     "PointwiseReplicableRegressor",

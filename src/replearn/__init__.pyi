@@ -11,7 +11,6 @@ from .exceptions import (
 )
 from .guarantees import Certificate, Plan, plan
 from .learners import (
-    ApproximatelyReplicableClassifier,
     DecisionThresholdClassifier,
     IncumbentClassifier,
     IncumbentRegressor,
@@ -29,7 +28,6 @@ from .persistence import ModelFileError, load, save
 from .randomness import SharedKey
 
 __all__ = [
-    "ApproximatelyReplicableClassifier",
     "Certificate",
     "CertificateError",
     "ConstantBlocksWarning",

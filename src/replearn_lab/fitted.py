@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.guarantees import plan
 from replearn.heavy import find_heavy_hitters
 from replearn.hypotheses import Conjunctions, Thresholds
 from replearn.learners import (
-    ApproximatelyReplicableClassifier,
+    PointwiseReplicableClassifier,
     RealizableReplicableClassifier,
     ReplicableThresholdClassifier,
 )
@@ -124,19 +125,20 @@ def far_models(bench: Bench, gamma: float, pairs: int, n_blocks: int) -> list[fl
     One row to a block and fair labels: at every point the blocks vote alike.
     """
     points = numbered(1000)
+    made = plan(
+        "approximate",
+        n=n_blocks,
+        rho=1.0,
+        gamma=1.0,
+        n_blocks=n_blocks,
+        n_partitions=1,
+        law="uniform",
+        width=1.0,
+        classes=[0, 1],
+    )
 
     def fit(rng: np.random.Generator, key: SharedKey) -> Any:
-        model = ApproximatelyReplicableClassifier(
-            MajorityLabel(),
-            rho=1.0,
-            gamma=1.0,
-            n_blocks=n_blocks,
-            n_partitions=1,
-            law="uniform",
-            width=1.0,
-            classes=[0, 1],
-            shared_key=key,
-        )
+        model = PointwiseReplicableClassifier(MajorityLabel(), plan=made, shared_key=key)
         rows = rng.random((n_blocks, 1))
         return fit_quietly(model, rows, rng.integers(0, 2, n_blocks)).predict(points)
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 import replearn as rl
-from replearn.guarantees import ASSUMPTIONS, heavy_rows_needed, heavy_stage
+from replearn.guarantees import ASSUMPTIONS
+from tests.factories import on_blocks
 
 from .fingerprint import close
 from .tables import Table
@@ -25,27 +26,30 @@ CHOICES = {"selector": "selection", "select": "selection", "threshold": "thresho
 
 # -- learners whose blocks vote --------------------------------------------------------------------
 def fit_pointwise(table: Table, base: Any = None, *, groups: Any = None, **settings: Any) -> Any:
-    model = rl.PointwiseReplicableClassifier(base, **_parameters(settings))
+    """Fit with these parameters, or with a plan where only a plan has them."""
+    settings = {"shared_key": KEY, **settings}
+    if settings.get("law") == "programme":
+        settings["law"] = "optimal"
+    if settings.get("n_blocks") and "n_partitions" in settings and "max_fits" not in settings:
+        settings["max_fits"] = settings["n_blocks"] * settings.pop("n_partitions")
+    if settings.keys() <= set(rl.PointwiseReplicableClassifier._get_param_names()):
+        model = rl.PointwiseReplicableClassifier(base, **settings)
+    else:
+        n = len(table.y) if groups is None else len(np.unique(groups))
+        settings.setdefault("n_classes", max(2, len(np.unique(table.y))))
+        settings |= {} if groups is None else {"unit": "groups"}
+        model = on_blocks(base, n=n, **settings)
     return model.fit(table.X, table.y, groups=groups)
 
 
 def fit_approximate(table: Table, base: Any = None, **settings: Any) -> Any:
-    model = rl.ApproximatelyReplicableClassifier(base, **_parameters(settings))
+    settings = {"rho": 0.1, "gamma": 0.1, **settings}
+    return fit_pointwise(table, base, task="approximate", **settings)
+
+
+def follow_plan(table: Table, made: Any, base: Any = None) -> Any:
+    model = rl.PointwiseReplicableClassifier(base, plan=made, shared_key=KEY)
     return model.fit(table.X, table.y)
-
-
-def _parameters(settings: dict[str, Any]) -> dict[str, Any]:
-    settings = {"shared_key": KEY, **settings}
-    if "setting" in settings:
-        settings["label_noise"] = settings.pop("setting") == "agnostic"
-    if settings.get("law") == "programme":
-        settings["law"] = "optimal"
-    return settings
-
-
-def follow_plan(table: Table, made: Any, base: Any = None, *, approximate: bool = False) -> Any:
-    kind = rl.ApproximatelyReplicableClassifier if approximate else rl.PointwiseReplicableClassifier
-    return kind(base, plan=made, shared_key=KEY).fit(table.X, table.y)
 
 
 def promised_vote_facts(model: Any, new: Any, *, points: Any = None) -> Facts:
@@ -67,7 +71,6 @@ def vote_facts(model: Any, new: Any, *, points: Any = None) -> Facts:
         "answered by": told.stage,
         "margins": close(told.margin),
         "flip probabilities": close(model.flip_probability(new, **ids)),
-        "answers or none": model.predict_or_abstain(new, 0.05, **ids),
         "trained models": len(model.estimators_),
         "variance of all partitions": close(model.joint_variance_),
     }
@@ -77,8 +80,6 @@ def vote_facts(model: Any, new: Any, *, points: Any = None) -> Facts:
     else:
         votes = shares * model.plan_.n_blocks * model.plan_.n_partitions
         facts["votes"] = np.rint(votes).astype(np.int64)
-        lower, upper = model.flip_limits(new, **ids)
-        facts |= {"lower flip limits": close(lower), "upper flip limits": close(upper)}
     if len(model.classes_) == 2:
         facts |= {"thresholds": told.keyed_threshold, "values of the law": close(told.response)}
         if hard:
@@ -86,7 +87,7 @@ def vote_facts(model: Any, new: Any, *, points: Any = None) -> Facts:
             facts |= {"mean flips": close(rate.estimate), "limit of flips": close(rate.upper)}
     else:
         facts["next answers"] = told.runner_up
-    return facts | heavy_facts(model.heavy_)
+    return facts
 
 
 def score_facts(table: Table, base: Any = None, **settings: Any) -> Facts:
@@ -106,31 +107,9 @@ def score_facts(table: Table, base: Any = None, **settings: Any) -> Facts:
     }
 
 
-def heavy_facts(heavy: Any) -> Facts:
-    if heavy is None:
-        return {}
-    return {
-        "heavy points": np.asarray(heavy.points),
-        "heavy masses": heavy.masses,
-        "heavy labels": heavy.labels,
-        "heavy shares": heavy.shares,
-        "heavy labels used": heavy.n_labels,
-    }
-
-
 # -- plans and certificates ------------------------------------------------------------------------
 def plan(*notion: str, **wishes: Any) -> Any:
     return rl.plan(*notion, **wishes)
-
-
-def plan_heavy(n: int, rho: float, **wishes: Any) -> Any:
-    stage = {name: wishes.pop(name) for name in ("alpha", "beta")}
-    n_classes = wishes.get("n_classes", 2)
-    return plan(n=n, rho=rho, heavy=heavy_stage(n=n, rho=rho, n_classes=n_classes, **stage))
-
-
-def rows_for_heavy(**wishes: Any) -> int | None:
-    return heavy_rows_needed(**wishes)
 
 
 def plan_facts(made: Any) -> Facts:
@@ -157,10 +136,6 @@ def solved_facts(made: Any) -> Facts:
         "steps": _steps(made),
         "survives JSON": type(made).from_json(made.to_json()) == made,
     }
-
-
-def compared_plan(made: Any) -> list[tuple[str, ...]]:
-    return list(made.paper_constants().rows)
 
 
 def promise_facts(promised: Any) -> Facts:
@@ -207,7 +182,6 @@ def choice_plan_facts(made: Any) -> Facts:
         "rows needed": made.needed_n,
         "certified": made.certified,
         "theorem": made.theorem,
-        "rate": int(made.paper_constants().rows[0][3]),
         "details": _values(made.details),
         "settings": _values(made.settings),
         "survives JSON": type(made).from_json(made.to_json()) == made,

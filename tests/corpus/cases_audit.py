@@ -98,12 +98,6 @@ SAVED: dict[str, tuple[Callable[[], tables.Table], Callable[[tables.Table], Any]
         tables.wines,
         lambda t: fit_pointwise(t, GaussianNB(), **SMALL),
     ),
-    "heavy points": (
-        lambda: tables.discrete(8),
-        lambda t: fit_pointwise(
-            t, DecisionTreeClassifier(max_depth=2), alpha=0.4, beta=0.5, rho=0.5, max_fits=6
-        ),
-    ),
     "approximate": (tables.answers, lambda t: fit_approximate(t, GaussianNB(), **SMALL)),
     "threshold": (tables.answers, lambda t: calls.fit_threshold(t, feature=0)),
     "semi": (

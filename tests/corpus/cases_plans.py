@@ -54,13 +54,6 @@ CHOICES = {
     "few bits": ("finite randomness", {"n_candidates": 2, "rho": 0.5, "gamma": 0.5}),
     "few bits for each point": ("finite randomness", {"gamma": None, "n_candidates": 3}),
 }
-HEAVY = {
-    "two classes": {"rho": 0.2, "alpha": 0.5, "beta": 0.1},
-    "realizable": {"rho": 0.1, "alpha": 0.1, "beta": 0.05, "realizable": True},
-    "paper": {"rho": 0.3, "alpha": 0.5, "beta": 0.1, "paper": True},
-    "approximate": {"rho": 0.4, "alpha": 0.6, "beta": 0.1, "gamma": 0.5},
-    "three classes": {"rho": 0.2, "alpha": 0.5, "beta": 0.1, "n_classes": 3},
-}
 
 
 def _named(found: dict[str, Facts]) -> Facts:
@@ -84,14 +77,6 @@ def approximate() -> Facts:
     )
 
 
-def heavy() -> Facts:
-    enough = calls.plan_heavy(20_000, 0.2, alpha=0.5, beta=0.1)
-    few = calls.plan_heavy(3000, 0.2, alpha=0.5, beta=0.1)
-    return _named({"enough": calls.solved_facts(enough), "few": calls.solved_facts(few)}) | {
-        f"rows for {name}": calls.rows_for_heavy(**wishes) for name, wishes in HEAVY.items()
-    }
-
-
 def choices() -> Facts:
     return _named(
         {
@@ -99,11 +84,3 @@ def choices() -> Facts:
             for name, (what, wishes) in CHOICES.items()
         }
     )
-
-
-def beside_the_paper() -> Facts:
-    return {
-        "votes": calls.compared_plan(calls.plan(n=20_000, rho=0.1)),
-        "accurate": calls.compared_plan(calls.plan(rho=0.1, alpha=0.1, beta=0.05, d=10)),
-        "approximate": calls.compared_plan(calls.plan("approximate", n=9000, rho=0.1)),
-    }

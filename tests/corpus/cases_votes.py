@@ -154,36 +154,6 @@ def repeated_rows_without_a_stage() -> Facts:
     return _pointwise(tables.discrete(), DecisionTreeClassifier(max_depth=3))
 
 
-TREE = DecisionTreeClassifier(max_depth=3)
-STAGE = {"n_blocks": None, "alpha": 0.4, "beta": 0.5, "rho": 0.5, "max_fits": 12}
-
-
-def heavy_points() -> Facts:
-    return _pointwise(tables.coarse(8), TREE, **STAGE)
-
-
-def heavy_points_among_light_ones() -> Facts:
-    return _pointwise(tables.discrete(8), TREE, **STAGE)
-
-
-def heavy_points_as_in_the_paper() -> Facts:
-    return _pointwise(tables.coarse(8), TREE, heavy="paper", **{**STAGE, "alpha": 0.6})
-
-
-def heavy_points_realizable() -> Facts:
-    settings = {**STAGE, "alpha": 0.6, "beta": 0.3, "rho": 0.4, "setting": "realizable"}
-    return _pointwise(tables.discrete(8), TREE, **settings)
-
-
-def heavy_points_soft() -> Facts:
-    return _pointwise(tables.discrete(8), TREE, vote="soft", **STAGE)
-
-
-def heavy_points_of_three_classes() -> Facts:
-    settings = {**STAGE, "alpha": 0.6, "rho": 0.6}
-    return _pointwise(tables.coarse_levels(8), TREE, **settings)
-
-
 def approximate() -> Facts:
     table = tables.answers()
     settings = {"rho": 0.5, "gamma": 0.6, "n_partitions": 1}
@@ -192,13 +162,13 @@ def approximate() -> Facts:
 
 def approximate_by_the_direct_route() -> Facts:
     table = tables.answers()
-    settings = {"rho": 0.4, "gamma": 0.5, "n_blocks": 14, "n_partitions": 2, "route": "direct"}
+    settings = {"rho": 0.4, "gamma": 0.5, "n_blocks": 14, "n_partitions": 2}
     return promised_vote_facts(fit_approximate(table, GaussianNB(), **settings), table.new)
 
 
 def approximate_by_the_pointwise_route() -> Facts:
     table = tables.answers()
-    settings = {"rho": 0.4, "gamma": 0.5, "n_partitions": 1, "route": "pointwise", "max_fits": 20}
+    settings = {"rho": 0.4, "gamma": 0.5, "n_partitions": 1, "max_fits": 20}
     return promised_vote_facts(fit_approximate(table, GaussianNB(), **settings), table.new)
 
 
@@ -221,14 +191,8 @@ def approximate_of_three_classes() -> Facts:
     return promised_vote_facts(fit_approximate(table, GaussianNB(), **settings), table.new)
 
 
-def approximate_with_heavy_points() -> Facts:
-    table = tables.discrete(8)
-    settings = {"rho": 0.6, "gamma": 0.8, "alpha": 0.6, "beta": 0.5, "max_fits": 12}
-    return promised_vote_facts(fit_approximate(table, TREE, **settings), table.new)
-
-
 def approximate_plan_followed() -> Facts:
     table = tables.answers()
     made = plan("approximate", n=420, rho=0.5, gamma=0.7, n_partitions=1)
-    model = follow_plan(table, made, GaussianNB(), approximate=True)
+    model = follow_plan(table, made, GaussianNB())
     return promised_vote_facts(model, table.new)

@@ -183,7 +183,7 @@ class ContenderResult:
             return None
         if design.sample == "bootstrap" or design.independent_pairs:
             return certificate.rho
-        if vote.law is None or vote.heavy is not None:
+        if vote.law is None:
             return None  # halves of one file: no limit is known
         return max(certificate.rho or 0.0, halves_supremum(vote.law, vote.vote))
 

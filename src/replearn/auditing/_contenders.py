@@ -29,7 +29,6 @@ from replearn.learners import (
     ScoreReplicableClassifier,
     fitted_threshold,
     usual_plan,
-    wants_heavy_stage,
     with_threshold,
 )
 from replearn.randomness import SharedKey, key_or_default
@@ -88,11 +87,8 @@ class Contender:
 
     @property
     def is_replicable(self) -> bool:
-        """Whether it is an estimator of this library whose thresholds can be integrated out.
-
-        A heavy stage decides by several thresholds: it is judged by its predictions, like others.
-        """
-        return is_replicable(self.estimator) and not wants_heavy_stage(self.estimator)
+        """Whether it is an estimator of this library whose thresholds can be integrated out."""
+        return is_replicable(self.estimator)
 
     @property
     def replicable_part(self) -> Any | None:
@@ -265,14 +261,14 @@ def _affordable(base: Any, setting: Setting) -> Contender:
     if partitions == usual.n_partitions:
         return dataclasses.replace(full, name=REPLICABLE)
     remark = (
-        f"Trained with n_partitions={partitions}; by default the estimator would use "
+        f"Trained with {partitions} partitions; by default the estimator would use "
         f"{usual.n_partitions}, with the same guarantee and fewer flips (contender "
         "'replicable-full')."
     )
     measured_as = (
         f"with {partitions} of {usual.n_partitions} partitions; with all of them fewer change"
     )
-    ours = full.estimator.set_params(n_partitions=partitions)
+    ours = full.estimator.set_params(max_fits=usual.n_blocks * partitions)
     return Contender(REPLICABLE, ours, remark, measured_as)
 
 

@@ -31,8 +31,7 @@ def bind_fitted(model: Any) -> Fingerprint:
     kinds = {type(part) for part in model.estimators_}
     params = {kind: set(getattr(kind, "_get_param_names", list)()) for kind in kinds}
     learned = (_learned(part, params[type(part)]) for part in model.estimators_)
-    heavy = getattr(model, "heavy_", None)
-    digests, fingerprint = bind_all([*learned, heavy], is_fitted=True)
+    digests, fingerprint = bind_all([*learned], is_fitted=True)
     return replace(fingerprint, digest=bind([certificate.digest, *digests]).digest)
 
 

@@ -93,12 +93,7 @@ def _is_lost(name: str, plan: Plan, certificate: Certificate) -> bool:
 
 
 def _way_out(plan: Plan) -> str:
-    stage = "alpha=... without d, which treats points that occur often by themselves"
     number = "Plan with the larger number (max_point_mass=...)"
     if plan.task == "approximate":
-        return (
-            f'{number}, with {stage}, or with route="pointwise", which assumes nothing '
-            "about masses. All three take more rows; where single points are heavy, the first does "
-            "not get there."
-        )
-    return f"{number}, or with {stage}."
+        return f"{number}, or with more blocks: rho * gamma at each point needs no such number."
+    return f"{number}."

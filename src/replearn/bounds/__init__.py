@@ -5,8 +5,6 @@ library.
 """
 
 from replearn.bounds.accuracy import (
-    heavy_light_tail,
-    light_mass,
     light_point_slack,
 )
 from replearn.bounds.approximate import (
@@ -17,8 +15,6 @@ from replearn.bounds.approximate import (
     vote_mean_and_spread,
 )
 from replearn.bounds.approximate_heavy import (
-    heavy_disagreement_bound,
-    heavy_disagreement_tail,
     label_disagreement_tail,
     membership_disagreement_tail,
     membership_spread,
@@ -26,10 +22,8 @@ from replearn.bounds.approximate_heavy import (
 )
 from replearn.bounds.class_flips import (
     class_flip_estimate,
-    class_flip_limits,
     class_prediction_chances,
     class_predictions,
-    label_prediction_chances,
 )
 from replearn.bounds.coins import (
     CoinLaw,
@@ -69,9 +63,7 @@ from replearn.bounds.foreseen import (
 )
 from replearn.bounds.fresh import (
     block_disagreement,
-    flip_limits,
     flip_rate_limit,
-    soft_flip_limits,
 )
 from replearn.bounds.heavy_sets import (
     SetLaw,
@@ -187,7 +179,6 @@ __all__ = [
     "flip_bound",
     "flip_curve",
     "flip_estimate",
-    "flip_limits",
     "flip_rate_limit",
     "flip_supremum",
     "halves_supremum",

@@ -15,7 +15,7 @@ from replearn.bounds.laws import ROUNDING
 from replearn.bounds.membership import MembershipLaw
 from replearn.bounds.numeric import Floats, round_up, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records import bisect, check_fraction, check_positive, geometric_mean
+from replearn.records import check_fraction, check_positive
 
 _EXPONENTS = 900
 
@@ -91,76 +91,6 @@ def _complete_from(n: int, law: MembershipLaw, beta: float) -> tuple[float, floa
     """A mass from which on all points are members, and the probability that one is not."""
     mass = found_from(n, law, beta)
     return None if mass is None else (mass, some_missed_point_bound(n, law, mass))
-
-
-@theorem("approximate-heavy")
-def heavy_disagreement_bound(
-    votes: tuple[float, float],
-    rho: float,
-    *,
-    n: int,
-    law: MembershipLaw,
-    membership_flip: float,
-    label_flip: float,
-) -> float:
-    """Mass on which two models with a heavy stage differ, except with probability ``rho``.
-
-    ``votes`` are mean and spread of the votes (see `vote_mean_and_spread`), ``n`` the rows of each
-    sample; ``membership_flip`` and ``label_flip`` hold for one point. 1 promises nothing.
-
-    >>> from replearn.bounds import membership_flip_bound, uniform_law
-    >>> from replearn.bounds.approximate import vote_mean_and_spread
-    >>> law, votes = MembershipLaw("sqrt", 0.002, 0.004), vote_mean_and_spread(uniform_law(2000))
-    >>> flips = {"membership_flip": membership_flip_bound(10**6, law), "label_flip": 0.0005}
-    >>> round(heavy_disagreement_bound(votes, 0.1, n=10**6, law=law, **flips), 3)
-    0.151
-    """
-    check_fraction("rho", rho)
-    # Powers of 2, so that searches over rho look the mass up.
-    complete = _complete_from(n, law, 2.0 ** math.floor(math.log2(_MISSED_SHARE * rho)))
-    if complete is None:
-        return 1.0
-    mass, missed = complete
-    rest = (rho - 2.0 * missed) * (1.0 - 1e-12)
-    spread = membership_spread(n, law, mass)
-    best = math.inf
-    for share in _LABEL_SHARES:
-        part = (1.0 - share) * rest / 2.0
-        total = label_flip / (share * rest) + crowd_bound(*votes, mass, part)
-        best = min(best, total + crowd_bound(membership_flip, spread, mass, part))
-    return min(1.0, round_up(best))
-
-
-@theorem("approximate-heavy")
-def heavy_disagreement_tail(
-    votes: tuple[float, float],
-    gamma: float,
-    *,
-    n: int,
-    law: MembershipLaw,
-    membership_flip: float,
-    label_flip: float,
-) -> float:
-    """Probability that two models with a heavy stage differ on more than ``gamma``.
-
-    The smallest rho for which `heavy_disagreement_bound` is at most gamma, to six digits.
-
-    >>> from replearn.bounds import uniform_law
-    >>> from replearn.bounds.approximate import vote_mean_and_spread
-    >>> law, votes = MembershipLaw("sqrt", 0.002, 0.004), vote_mean_and_spread(uniform_law(2000))
-    >>> flips = {"membership_flip": 0.02, "label_flip": 0.0005}
-    >>> round(heavy_disagreement_tail(votes, 0.2, n=10**6, law=law, **flips), 2)
-    0.02
-    """
-    check_positive("gamma", gamma)
-
-    def passes(rho: float) -> bool:
-        items = {"membership_flip": membership_flip, "label_flip": label_flip}
-        return heavy_disagreement_bound(votes, rho, n=n, law=law, **items) <= gamma
-
-    if not passes(1.0):
-        return 1.0
-    return bisect(passes, 1.0, 1e-12, halvings=_HALVINGS, mean=geometric_mean)
 
 
 @theorem("approximate-heavy")

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.bounds.multiclass import class_weights
-from replearn.bounds.numeric import Floats, binomial_limits, kl_lower, kl_upper
-from replearn.records import check_count, check_fraction
+from replearn.bounds.numeric import Floats
+from replearn.records import check_count
 
 _DRAWS = 1000
 _SEED = 20260101
@@ -70,22 +70,6 @@ def class_prediction_chances(
         )
 
 
-def label_prediction_chances(
-    tallies: ArrayLike, n_labels: int, band: float, gumbels: ArrayLike
-) -> Floats:
-    """Estimate how likely fresh labels of a heavy point name each class under the same key.
-
-    ``tallies`` count the classes among ``n_labels`` labels; ``band`` is the scale of the Gumbels.
-
-    >>> bool(label_prediction_chances([[9, 1, 0]], 10, 0.1, [[0.0, 0.0, 0.0]])[0, 0] > 0.9)
-    True
-    """
-    counts = np.asarray(tallies, float)
-    noise = np.asarray(gumbels, float)
-    worth = np.full(len(counts), float(check_count("n_labels", n_labels)))
-    return _chances(counts / n_labels, worth, lambda fresh: fresh / band, noise)
-
-
 def _chances(
     mean: Floats, worth: Floats, score: Callable[[Floats], Floats], noise: Floats
 ) -> Floats:
@@ -126,74 +110,6 @@ def _effective_votes(parts: Floats, n_blocks: int) -> Floats:
     between = parts.var(axis=1, ddof=1).sum(axis=1) * (1.0 - 1.0 / n_partitions)
     joint = np.maximum(single - between, single / n_partitions)
     return np.asarray(n_blocks * single / joint, float)
-
-
-def class_flip_limits(
-    shares: ArrayLike,
-    n_blocks: int,
-    gumbels: ArrayLike,
-    sharpness: float,
-    *,
-    delta: float = 0.05,
-    counted: bool = True,
-) -> tuple[Floats, Floats]:
-    """Return limits of the probability that a fresh sample predicts differently with the same key.
-
-    Both hold at once except with probability ``delta``, for each point. ``counted`` shares are
-    counts of one partition over T and have exact binomial limits; others average partitions or
-    scores.
-
-    >>> lower, upper = class_flip_limits([[0.9, 0.1, 0.0]], 64, [[1.0, 0.0, 0.0]], 4.0)
-    >>> float(lower[0]), bool(upper[0] < 1e-6)
-    (0.0, True)
-    """
-    check_fraction("delta", delta, one=False)
-    mean, noise = _checked(shares, gumbels)
-    low, high = _share_limits(mean, n_blocks, delta / mean.shape[1], counted)
-    now = class_predictions(class_weights(mean, sharpness), noise)
-    every = np.arange(len(mean))
-    lead = noise[every, now][:, np.newaxis] - noise
-    others = np.ones_like(mean, dtype=bool)
-    others[every, now] = False
-    # theorem: fresh-sample-point (section "more than two classes")
-    gap = _gap_to_win(lead) / sharpness
-    beaten = _duel_bound(high, low[every, now][:, np.newaxis], gap, n_blocks)
-    upper = np.minimum(np.where(others, beaten, 0.0).sum(axis=1), 1.0)
-    gap = _gap_to_win(-lead) / sharpness
-    kept = _duel_bound(high[every, now][:, np.newaxis], low, gap, n_blocks)
-    lower = np.where(others, 1.0 - kept, 0.0).max(axis=1)
-    return np.maximum(lower, 0.0), upper
-
-
-def _gap_to_win(lead: Floats) -> Floats:
-    """By how much the share must exceed the other's, times the sharpness, against this lead."""
-    return np.where(lead > 0.0, 2.0 * np.tanh(np.maximum(lead, 0.0) / 2.0), lead) - 1e-12
-
-
-def _share_limits(
-    mean: Floats, n_blocks: int, delta: float, counted: bool
-) -> tuple[Floats, Floats]:
-    if counted:
-        return binomial_limits(np.rint(mean * n_blocks), n_blocks, delta)
-    mean = np.clip(mean, 0.0, 1.0)
-    low = np.maximum(kl_lower(mean, n_blocks, delta / 2.0), 0.0)
-    return low, kl_upper(mean, n_blocks, delta / 2.0)
-
-
-def _duel_bound(rises: Floats, falls: Floats, gap: Floats, n_blocks: int) -> Floats:
-    """Bound P(X - Y >= gap), X and Y shares of T votes with chances at most / at least these.
-
-    Chernoff: (1 + p (e^t - 1) + q (e^-t - 1))^T e^(-t T gap), smallest over t; the chances are cut
-    so that they sum to at most 1, the larger first.
-    """
-    rises, falls, gap = np.broadcast_arrays(rises, falls, gap)
-    rises = np.minimum(rises, 1.0 - falls)
-    best = np.ones(rises.shape)
-    for t in _EXPONENTS:
-        growth = rises * np.expm1(t) + falls * np.expm1(-t)
-        logs = n_blocks * (np.log1p(np.maximum(growth, -1.0 + 1e-300)) - t * gap)
-        best = np.minimum(best, np.exp(np.minimum(logs, 0.0)))
-    return np.where(gap > 1.0, 0.0, np.minimum(best * (1.0 + 1e-9), 1.0))
 
 
 def _checked_parts(shares: ArrayLike, gumbels: ArrayLike) -> tuple[Floats, Floats]:

@@ -15,7 +15,7 @@ from scipy import special
 
 from replearn.bounds.flips import binomial_masses, log_choose
 from replearn.bounds.laws import ThresholdLaw
-from replearn.bounds.numeric import Floats, Integers, binomial_sf
+from replearn.bounds.numeric import Floats, Integers
 from replearn.records import check_fraction
 
 # Above this many blocks the lattice no longer matters and a beta distribution replaces it.
@@ -195,72 +195,6 @@ def row_chunks(rows: Integers, n_rows: int, width: int) -> Iterator[tuple[slice,
     for start in range(0, n_rows, size):
         ends = np.searchsorted(rows[order], [start, start + size])
         yield slice(start, min(start + size, n_rows)), order[ends[0] : ends[1]]
-
-
-def crossing_bound(
-    levels: Floats,
-    q: Floats,
-    rows: Integers,
-    thresholds: Floats,
-    *,
-    n_partitions: int,
-    strict: bool,
-) -> Floats:
-    """Upper bound of P(mean of the scores > threshold), or >= when not ``strict``.
-
-    ``levels`` are G at 0..T votes, ``q`` the distinct vote probabilities and ``rows`` the position
-    of each point's in ``q``. As many scores as partitions are averaged; with one partition the
-    bound is the exact tail.
-    """
-    n_blocks = len(levels) - 1
-    needed = np.searchsorted(levels, thresholds, side="right" if strict else "left")
-    if n_partitions == 1:
-        return _exact_tail(n_blocks, q, rows, needed)
-    bounds = np.empty(len(rows))
-    for chunk, points in row_chunks(rows, len(q), n_blocks + 2):
-        above = _survival_rows(n_blocks, q[chunk])
-        local = rows[points] - chunk.start
-        # Some score is at least as large as the mean.
-        union = n_partitions * above[local, needed[points]]
-        hinge = _hinge_bound(levels, above, local, thresholds[points])
-        bounds[points] = np.minimum(union, hinge)
-    # theorem: fresh-sample-point
-    return np.minimum(bounds * (1.0 + _SUM_SLACK), 1.0)
-
-
-def _exact_tail(n_blocks: int, q: Floats, rows: Integers, needed: Integers) -> Floats:
-    pairs, inverse = np.unique(rows * (n_blocks + 2) + needed, return_inverse=True)
-    row, count = np.divmod(pairs, n_blocks + 2)
-    tails = binomial_sf(count - 1, n_blocks, q[row])
-    return np.asarray(np.minimum(tails * (1.0 + _SUM_SLACK), 1.0)[inverse])
-
-
-def _survival_rows(n_blocks: int, q: Floats) -> Floats:
-    """P(B >= k) for k = 0..T+1."""
-    rows = np.zeros((len(q), n_blocks + 2))
-    rows[:, :-1] = np.cumsum(binomial_rows(n_blocks, q)[:, ::-1], axis=1)[:, ::-1]
-    return rows
-
-
-def _hinge_bound(levels: Floats, above: Floats, rows: Integers, thresholds: Floats) -> Floats:
-    """Smallest E(X - c)_+ / (threshold - c) over the levels c below the threshold."""
-    steps = np.diff(levels)
-    excess = np.zeros((above.shape[0], len(levels)))
-    excess[:, :-1] = np.cumsum((steps * above[:, 1:-1])[:, ::-1], axis=1)[:, ::-1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        tail_means = np.minimum(levels + excess / above[:, :-1], 1.0)
-    tail_means = np.maximum.accumulate(np.nan_to_num(tail_means, nan=1.0, posinf=1.0), axis=1)
-    # The best c is the last level whose tail mean does not exceed the threshold; an
-    # offset of 2 separates the rows. Any c gives a valid bound, so rounding here can do no harm.
-    offsets = 2.0 * np.arange(above.shape[0])
-    flat = (tail_means + offsets[:, None]).ravel()
-    index = np.searchsorted(flat, thresholds + offsets[rows], side="right") - 1
-    best = index - rows * len(levels)
-    usable = np.maximum(best, 0)
-    gap = thresholds - levels[usable]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        bound = excess[rows, usable] / gap
-    return np.asarray(np.where((best >= 0) & (gap > 0), bound, 1.0))
 
 
 def as_columns(votes: ArrayLike, n_blocks: int) -> Integers:

@@ -85,7 +85,6 @@ COMMANDS = {
         "replearn.cli.probe",
         "check that two labs make the same points of raw rows",
     ),
-    "votes": ("replearn.cli.votes", "write the votes of a model's blocks, to compare two labs"),
     "history": ("replearn.cli.history", "list the retrainings of a model with an incumbent"),
     "compare": ("replearn.cli.compare", "what changes when a model is replaced, with gates"),
     "lab": ("replearn_lab.command", "run the paper's lower bounds and separations"),
@@ -164,7 +163,6 @@ def make_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
 _AS_OPTIONS = {
     r"fit\(X, y, groups=X\[('[^']*')\]\)": r"--group-by \1",
     r"fit\(X, y, groups=\.\.\.\)": "--group-by COLUMN",
-    r"\bcheck_price=True": "--check-price",
     r"\bmemory=([\d.]*\d)": r"--memory \1",
     r"\bmemory=\"auto\"": "--memory auto",
     r"\bband=([\d.]*\d)": r"--band \1",
@@ -197,8 +195,6 @@ _AS_OPTIONS = {
 def as_options(text: str) -> str:
     """Name options in a message of the library, where it names parameters.
 
-    >>> as_options("check_price=True measures what is lost.")
-    '--check-price measures what is lost.'
     >>> as_options("rho=3.0 must lie in (0, 1]")
     '--rho 3.0 must lie in (0, 1]'
     """

@@ -15,7 +15,6 @@ OPTIONS = ("memory", "band", "max_changes", "max_negative_flips", "keep_rate")
 """Parameters of `IncumbentClassifier` that are options of the command."""
 
 _NOT_PLAIN = (
-    "check_price",
     "plan",
     "rho",
     "max_fits",

@@ -20,8 +20,7 @@ from replearn.cli import (
     put_json,
 )
 from replearn.cli.probe import read_probe, read_run
-from replearn.exceptions import CertificateError
-from replearn.guarantees import BlockVotes, Certificate, Comparison, differing, rounded_up
+from replearn.guarantees import Certificate, Comparison, differing, rounded_up
 
 _ITEMS = ("task", "certified", "verdict", "n", "key_fingerprint", "digest")
 """What JSON says of each certificate."""
@@ -31,7 +30,7 @@ _ITEMS = ("task", "certified", "verdict", "n", "key_fingerprint", "digest")
 class CertifyOptions(CommandOptions):
     """Options of the command."""
 
-    COMMON = ("probe", "votes", "explain", "json")
+    COMMON = ("probe", "explain", "json")
     EXAMPLES = (
         "replearn certify m.replearn --explain",
         "replearn certify a.json b.json --probe probe-a.csv probe-b.csv",
@@ -42,12 +41,6 @@ class CertifyOptions(CommandOptions):
     )
     probe: tuple[str, ...] | None = option(
         "for each of the files: the probe rows as that lab encodes them, or their digest",
-        "FILE",
-        nargs="+",
-        action="extend",
-    )
-    votes: tuple[str, ...] | None = option(
-        "for each of the files: its blocks' votes on shared rows (replearn votes)",
         "FILE",
         nargs="+",
         action="extend",
@@ -65,16 +58,11 @@ def run(options: CertifyOptions) -> int:
         path: read_probe(file, runs[path][0], runs[path][1].get("columns"))
         for path, file in _one_for_each("--probe", options.probe, runs).items()
     }
-    votes = {
-        path: _read_votes(file, path, runs[path][0])
-        for path, file in _one_for_each("--votes", options.votes, runs).items()
-    }
     comparisons = {
         path: _compare(
             runs[first],
             runs[path],
             probes=(probes[first], probes[path]) if probes else None,
-            votes=(votes[first], votes[path]) if votes else None,
         )
         for path in others
     }
@@ -98,23 +86,8 @@ def _check_files(options: CertifyOptions) -> None:
     twice = [path for path, count in Counter(options.files).items() if count > 1]
     if twice:
         raise ValueError(f"{twice[0]} is named twice: a run is compared with another one.")
-    for name in ("probe", "votes"):
-        if getattr(options, name) is not None and len(options.files) < 2:
-            raise ValueError(f"--{name} compares runs: name the files of two or more.")
-
-
-def _read_votes(file: str, run: str, certificate: Certificate) -> BlockVotes:
-    """Read the votes of a run; those of another one are an oversight, not a finding."""
-    try:
-        votes = BlockVotes.load(file)
-    except (CertificateError, UnicodeDecodeError) as error:
-        raise ValueError(f"--votes {file}: not a file of replearn votes ({error}).") from None
-    if votes.certificate != certificate.digest:
-        raise ValueError(
-            f"--votes {file}: these are votes of another run than {run}. Give one file for each "
-            "run, in the same order."
-        )
-    return votes
+    if options.probe is not None and len(options.files) < 2:
+        raise ValueError("--probe compares runs: name the files of two or more.")
 
 
 _CODES = {"yes": DONE, "no": GATE_FAILED, "unknown": UNKNOWN}

@@ -84,7 +84,6 @@ class FitOptions(SampleOptions, ThresholdOptions, IncumbentOptions, MemoryOption
     max_fits: int | None = number("without a plan: largest number of fits")
     jobs: int | None = number("number of workers")
     include_key: bool = flag("put the key into the model")
-    check_price: bool = flag("also train one model without blocks, and print what the blocks lose")
     quiet: bool = flag("print nothing but warnings and errors")
     json: bool = flag("print the result as JSON")
 
@@ -132,7 +131,6 @@ def _reading(options: FitOptions, shared: Plan | None) -> Reading | None:
         "--incumbent": options.incumbent,
         "--learner score": _by_scores(options, shared) or None,
         "--learner plain": options.is_plain or None,
-        "--check-price": options.check_price or None,
     }
     needs_memory = next((name for name, value in in_memory.items() if value is not None), None)
     if options.scheduler is not None:
@@ -171,7 +169,6 @@ def _run(
         estimator = _estimator(options, base, shared, sample)
         jobs = jobs_within(options.jobs, options.max_memory)
         estimator.set_params(shared_key=key, n_jobs=jobs, verbose=-1 if options.quiet else 0)
-        estimator.set_params(check_price=options.check_price)
     if options.is_plain or incumbent is not None:
         estimator = with_incumbent(options, estimator, incumbent, sample.label_counts)
     _fit(options, estimator, base, sample)

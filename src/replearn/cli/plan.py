@@ -106,7 +106,6 @@ class PlanOptions(CommandOptions):
 
     save: str | None = option("write the plan as JSON", "FILE")
     json: bool = flag("print the plan as JSON")
-    paper: bool = flag("show the paper's constants beside the plan")
 
     def request(self) -> dict[str, Any]:
         """Return the arguments of `replearn.plan`."""
@@ -138,8 +137,6 @@ def run(options: PlanOptions) -> int:
     else:
         put(str(planned))
         say(*(as_options(text) for text in filter(None, [about_rare_classes(planned)])))
-        if options.paper:
-            put(f"\n{planned.paper_constants()}")
     return DONE
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import inspect
 import io
 import itertools
 import math
@@ -51,24 +50,13 @@ class PredictOptions(ModelOptions, MemoryOptions):
     )
     EXAMPLES = (
         "replearn predict m.replearn new.csv --key-file key.txt --out predictions.csv",
-        "replearn predict m.replearn new.csv --key-file key.txt --explain plain",
+        "replearn predict m.replearn new.csv --key-file key.txt --explain",
     )
 
     model: str = argument("model file")
     data: str = argument("file with the rows to predict")
     max_flip: float | None = number("abstain where the flip probability is larger", float)
-    explain: str | None = option(
-        "add an explanation: full (default) with vote share, threshold and flip probability; "
-        "plain for the person concerned",
-        nargs="?",
-        const="full",
-        choices=("full", "plain"),
-    )
-    reference: str | None = option(
-        "file with rows of other cases: --explain plain names the features that spoke for the "
-        "prediction and against it, compared with them",
-        "FILE",
-    )
+    explain: bool = flag("add an explanation: vote share, threshold and flip probability")
     changes: bool = flag(
         "models with an incumbent: add since when the prediction has been the same, and why"
     )
@@ -87,7 +75,6 @@ class PredictOptions(ModelOptions, MemoryOptions):
 def run(options: PredictOptions) -> int:
     """Predict, explain on request, print."""
     model, notes = load_model(options.model, options.key_file, options)
-    explain = _explain_params(options, notes)
     reading = reading_of(options.data, options.max_memory, bytes_per_row=BYTES_PER_ROW)
     model.n_jobs = jobs_within(options.jobs, options.max_memory)
     if options.json:
@@ -95,11 +82,11 @@ def run(options: PredictOptions) -> int:
     elif not reading.fits:
         reading.require_pieces(None, len(notes["columns"]))
         say(f"{reading.why}: it is read in pieces", quiet=options.quiet)
-        return _run_in_pieces(options, model, notes, explain)
+        return _run_in_pieces(options, model, notes)
     X, ids, remarks = read_points(options.data, notes, options.encoding)
     say(*remarks, *_about_columns(model, X), quiet=options.quiet)
     names = _names(options, notes, ids, len(X))
-    columns = {**names, **_columns(model, X, ids, options, explain)}
+    columns = {**names, **_columns(model, X, ids, options)}
     if options.max_flip is not None and not options.quiet:
         predictions = columns["prediction"]
         abstained = sum(label is None for label in predictions)
@@ -157,27 +144,23 @@ def _known_levels(model: Any) -> dict[str, set[str]]:
     return levels
 
 
-def _run_in_pieces(
-    options: PredictOptions, model: Any, notes: Any, explain: dict[str, Any] | None
-) -> int:
+def _run_in_pieces(options: PredictOptions, model: Any, notes: Any) -> int:
     """Read, predict and write a file that is larger than memory, a chunk at a time."""
     if options.out is None:
-        for text in _predicted(options, model, notes, explain):
+        for text in _predicted(options, model, notes):
             put_data(text)
         return DONE
     from replearn.outofcore import Folder
 
     target = Path(options.out).absolute()
     with Folder(target.parent).writing(target.name) as stream:
-        for text in _predicted(options, model, notes, explain):
+        for text in _predicted(options, model, notes):
             stream.write(text.encode())
     say(f"predictions written to {options.out}", quiet=options.quiet)
     return DONE
 
 
-def _predicted(
-    options: PredictOptions, model: Any, notes: Any, explain: dict[str, Any] | None
-) -> Iterator[str]:
+def _predicted(options: PredictOptions, model: Any, notes: Any) -> Iterator[str]:
     """Yield CSV, chunk by chunk."""
     from replearn.tables import table_of
 
@@ -191,7 +174,7 @@ def _predicted(
         if ids is None or options.id is not None:
             names |= {name: chunk[name].to_list() for name in carried[:1]}
         numbers = {"row": list(range(done + 1, done + len(X) + 1))}
-        columns = {**(names or numbers), **_columns(model, X, ids, options, explain)}
+        columns = {**(names or numbers), **_columns(model, X, ids, options)}
         text = _as_csv(columns, options.escape_formulas)
         yield text.partition("\n")[2] if done else text
         done += len(X)
@@ -206,38 +189,12 @@ def _names(options: PredictOptions, notes: Any, ids: Any, n_rows: int) -> dict[s
     return names or {"row": list(range(1, n_rows + 1))}
 
 
-def _explain_params(options: PredictOptions, notes: Any) -> dict[str, Any] | None:
-    """Return the arguments of ``explain``; None if nothing is to be explained."""
-    if options.reference is not None and options.explain != "plain":
-        raise ValueError("--reference requires --explain plain.")
-    if options.explain is None:
-        return None
-    if options.explain != "plain":
-        return {}
-    if options.reference is None:
-        return {"style": "plain"}
-    return {
-        "style": "plain",
-        "reference": read_points(options.reference, notes, options.encoding)[0],
-    }
-
-
-def _explained(model: Any, X: Any, ids: Any, explain: dict[str, Any]) -> Any:
-    for name in explain:
-        if name not in inspect.signature(model.explain).parameters:
-            flags = "--reference" if name == "reference" else "--explain plain"
-            raise ValueError(f"{flags} is not supported by {type(model).__name__}; use --explain.")
-    return model.explain(X, ids=ids, **explain)
-
-
-def _columns(
-    model: Any, X: Any, ids: Any, options: PredictOptions, explain: dict[str, Any] | None
-) -> dict[str, list[Any]]:
-    explained = None if explain is None else _explained(model, X, ids, explain)
+def _columns(model: Any, X: Any, ids: Any, options: PredictOptions) -> dict[str, list[Any]]:
+    explained = model.explain(X, ids=ids) if options.explain else None
+    labels = model.predict(X, ids=ids) if explained is None else explained.prediction
     if options.max_flip is not None:
-        labels = model.predict_or_abstain(X, options.max_flip, ids=ids)
-    else:
-        labels = model.predict(X, ids=ids) if explained is None else explained.prediction
+        labels = labels.astype(object)
+        labels[model.flip_probability(X, ids=ids) > options.max_flip] = None
     columns = {"prediction": labels.tolist()}
     if options.changes:
         columns |= _changes(model, X, ids)

@@ -336,27 +336,6 @@ class BlockEnsemble:
             self._segments[state] = [segment for segment in segments if segment.groups]
         return self._segments[state]
 
-    def block_votes(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.int32]:
-        """Return what each block of the first partition votes: 1 for the second of two classes.
-
-        Parameters
-        ----------
-        X, n_jobs
-            As for `vote_counts`.
-
-        Returns
-        -------
-        ndarray of int32, shape (n, n_blocks)
-            Votes.
-        """
-        single = self.part(0, self.n_blocks)
-        single.n_partitions = self.n_blocks
-        single.n_blocks = 1
-        single._block_models = [
-            replace(model, partition=number) for number, model in enumerate(single._block_models)
-        ]
-        return single.vote_counts(X, n_jobs=n_jobs)
-
     def vote_counts(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.int32]:
         """Count the votes of each partition.
 

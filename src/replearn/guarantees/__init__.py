@@ -1,7 +1,6 @@
 """What is promised, by which theorem, under which assumptions; and what a promise needs."""
 
 from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
-from replearn.guarantees.block_votes import BlockVotes, compare_votes
 from replearn.guarantees.certificate import GUARANTEES, Certificate, certify, derive
 from replearn.guarantees.choices import ChoiceDesign
 from replearn.guarantees.comparison import (
@@ -17,15 +16,13 @@ from replearn.guarantees.comparison import (
 from replearn.guarantees.design import (
     FAMILIES,
     MIN_BLOCK,
+    NOTIONS,
     Design,
-    HeavyStage,
     PlanRequest,
     plain_labels,
 )
 from replearn.guarantees.guarantee import Conclusion, Guarantee, Identity, Ledger, Step, rounded_up
-from replearn.guarantees.heavy import TASKS
-from replearn.guarantees.heavy_stage import labels_guaranteed
-from replearn.guarantees.paper import Columns
+from replearn.guarantees.heavy import TASKS, labels_guaranteed
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.planner import plan, plan_votes
 from replearn.guarantees.privacy import (
@@ -44,7 +41,6 @@ from replearn.guarantees.small_data import (
     about_rare_classes,
     needed_for_events,
 )
-from replearn.guarantees.stage_plan import HeavyGoal, heavy_rows_needed, heavy_stage
 from replearn.guarantees.theorems import THEOREMS, Theorem
 from replearn.guarantees.votes import block_size_needed
 
@@ -53,16 +49,12 @@ __all__ = [
     "GUARANTEES",
     "THEOREMS",
     "Assumption",
-    "BlockVotes",
     "Certificate",
     "ChoiceDesign",
-    "Columns",
     "Comparison",
     "Conclusion",
     "Design",
     "Guarantee",
-    "HeavyGoal",
-    "HeavyStage",
     "Identity",
     "Ledger",
     "Plan",
@@ -72,11 +64,8 @@ __all__ = [
     "Theorem",
     "block_size_needed",
     "certify",
-    "compare_votes",
     "derive",
     "differing",
-    "heavy_rows_needed",
-    "heavy_stage",
     "plan",
     "plan_votes",
 ]

@@ -23,7 +23,6 @@ from replearn.guarantees import (
     votes,
 )
 from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
-from replearn.guarantees.block_votes import BlockVotes
 from replearn.guarantees.comparison import Comparison, compare
 from replearn.guarantees.describe import certificate_rows, explain
 from replearn.guarantees.design import NOTIONS, Design, Label
@@ -59,7 +58,7 @@ FORMAT_VERSION = 3
 VOTING = (
     Guarantee("pointwise", votes.derive, ("PointwiseReplicableClassifier",), "pointwise-threshold"),
     Guarantee(
-        "approximate", votes.derive, ("ApproximatelyReplicableClassifier",), "approximate-direct"
+        "approximate", votes.derive, ("PointwiseReplicableClassifier",), "approximate-direct"
     ),
 )
 CHOICES = tuple(
@@ -329,7 +328,6 @@ class Certificate(Record):
         other: "Certificate",
         *,
         probes: tuple[Probe, Probe] | None = None,
-        votes: tuple[BlockVotes, BlockVotes] | None = None,
     ) -> Comparison:
         """Say whether two runs are comparable: whether the promise is about this pair.
 
@@ -340,9 +338,6 @@ class Certificate(Record):
         probes : pair of Probe, optional
             The same raw rows, encoded by this lab and by the other one; see
             `replearn.binding.encode_probe`.
-        votes : pair of BlockVotes, optional
-            The votes of this run and of the other one on the same rows (``block_votes``): a test of
-            all conditions together, with false alarms of at most 1 %.
 
         Returns
         -------
@@ -355,7 +350,7 @@ class Certificate(Record):
                 f"other must be a Certificate, got {type(other).__name__}: give certificate_ of "
                 "the other model."
             )
-        return compare(self, other, probes, votes)
+        return compare(self, other, probes)
 
     def _check_identity(self) -> None:
         design = self.design

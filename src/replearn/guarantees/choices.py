@@ -7,7 +7,6 @@ from typing import Any
 
 from replearn.guarantees.certificate import guarantee
 from replearn.guarantees.guarantee import LETTERS, Conclusion, Guarantee, Needed, Number
-from replearn.guarantees.paper import Columns
 from replearn.records import (
     check_count,
     check_fraction,
@@ -102,12 +101,6 @@ class ChoiceDesign:
         promise = needed.promise or guarantee(self.task).promise
         letters: dict[str, Any] = {name: self.targets.get(name) for name in LETTERS}
         return Conclusion((promise.format(**self.to_dict()),), **letters, reasons=reasons)
-
-    def paper_columns(self) -> Columns:
-        """Return rows n beside the paper's rate with constant 1."""
-        rate = self.needed.rate
-        stated = "not in the paper" if rate == 0.0 else str(math.ceil(rate))
-        return Columns((("rows n", str(self.n), "not stated", stated),))
 
 
 def _check_names(

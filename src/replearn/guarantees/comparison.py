@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from replearn.bounds import equal_share_tail
-from replearn.guarantees.block_votes import BlockVotes, compare_votes
 from replearn.guarantees.guarantee import Identity
 from replearn.guarantees.probe import Probe, compare_probes
 
@@ -84,7 +83,6 @@ def compare(
     here: "Certificate",
     there: "Certificate",
     probes: tuple[Probe, Probe] | None = None,
-    votes: tuple[BlockVotes, BlockVotes] | None = None,
 ) -> Comparison:
     """List the items of two certificates that differ, and what could not be compared."""
     if here.task != there.task:
@@ -101,11 +99,6 @@ def compare(
         points = points + probe_differences
         unverified = ()
     estimators, versions, remarks = _compare_estimators(mine, yours)
-    if votes is not None:
-        vote_differences, vote_unknowns, vote_remarks = _compare_votes(here, there, votes)
-        estimators = estimators + vote_differences
-        unknowns = unknowns + vote_unknowns
-        remarks = remarks + vote_remarks
     for side, identity in (("here", mine), ("there", yours)):
         unknowns += tuple(f"not bound {side}: {text}" for text in identity.unbound)
         # Without a promise nothing is known about this pair, even if nothing differs.
@@ -119,27 +112,6 @@ def compare(
 
 
 Texts = tuple[str, ...]
-
-
-def _compare_votes(
-    here: "Certificate", there: "Certificate", votes: tuple[BlockVotes, BlockVotes]
-) -> tuple[Texts, Texts, Texts]:
-    """Test the votes of two runs, if they belong to these certificates.
-
-    Returns differences, unknowns and remarks. Equal rows of two samples are cut by one hash, so
-    that their blocks depend on each other: then the level of the test is not proved.
-    """
-    sides = zip(("here", "there"), (here, there), votes, strict=True)
-    strange = [side for side, run, own in sides if own.certificate != run.digest]
-    if strange:
-        texts = tuple(f"votes: those {side} belong to another certificate" for side in strange)
-        return texts, (), ()
-    differences, remarks = compare_votes(*votes)
-    # theorem: same-votes, section "Assumptions"
-    if not differences or has_unique_rows(here.identity.schema):
-        return differences, (), remarks
-    reason = ", but rows may occur in both samples, and then the test proves nothing"
-    return (), tuple(f"{text}{reason}" for text in differences), ()
 
 
 def _compare_estimators(mine: Identity, yours: Identity) -> tuple[Texts, Texts, Texts]:

@@ -127,21 +127,12 @@ def design_rows(design: Design) -> list[tuple[str, str]]:
         ),
         ("vote", design.vote),
         *_small_blocks_rows(design),
-        *_heavy_rows(design),
         ("encoding", f"{design.encoding}, decimals {design.decimals}"),
     ]
 
 
 def _small_blocks_rows(design: Design) -> list[tuple[str, str]]:
     return [] if design.small_blocks == "adapt" else [("small blocks", design.small_blocks)]
-
-
-def _heavy_rows(design: Design) -> list[tuple[str, str]]:
-    stage = design.heavy
-    if stage is None:
-        return []
-    law = f"threshold {stage.kind} on [{stage.low:.4g}, {stage.high:.4g}]"
-    return [("heavy points", f"{law}, {stage.n_labels} labels each, band {stage.band:.4g}")]
 
 
 def explain(certificate: "Certificate") -> str:
@@ -182,12 +173,6 @@ def _mechanism(design: Design) -> str:
         + (f", in {design.n_partitions} ways" if design.n_partitions > 1 else "")
         + "; one model is trained on each block, and the models vote."
     )
-    if design.heavy is not None:
-        cut += (
-            " Points that occur often are predicted by labels of their own: which points these "
-            f"are is decided by a shared threshold on their frequency, and {design.heavy.n_labels} "
-            "of their labels decide against another one."
-        )
     if design.law is None:
         return (
             f"{cut} Each point has a random number for every label that all runs share through "

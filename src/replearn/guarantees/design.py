@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from replearn.bounds import MembershipLaw, ThresholdLaw, least_sharpness
+from replearn.bounds import ThresholdLaw, least_sharpness
 from replearn.exceptions import CertificateError
-from replearn.records import Reader, check_choice, check_count, check_fraction, if_given, read_flat
+from replearn.records import Reader, check_choice, check_count, check_fraction, if_given
 
 Label = str | int | float | bool
 
@@ -19,7 +19,6 @@ NOTIONS = ("pointwise", "approximate")
 VOTES = ("hard", "soft")
 UNITS = ("rows", "groups")
 LAWS = ("arcsine", "uniform", "optimal")
-STAGES = ("auto", "paper", "off")
 SMALL_BLOCKS = ("adapt", "keep")
 FAMILIES = ("any", "forest", "boosting")
 
@@ -48,59 +47,6 @@ _COUNTS = (
 
 
 @dataclass(frozen=True)
-class HeavyStage:
-    """How points that occur many times are treated: membership law and number of labels.
-
-    Parameters
-    ----------
-    low, high : float
-        The membership threshold lies between these masses.
-    n_labels : int
-        Exactly this many labels of a heavy point are used (k).
-    band : float
-        The label threshold is uniform on [-band, band]; for more than two classes, the scale of
-        the shared Gumbels that are added to the shares of the labels.
-    kind : str
-        ``"sqrt"`` or ``"uniform"``: the scale in which the membership threshold is uniform.
-    alpha, beta : float or None
-        The accuracy that the stage serves: excess over the mean error of the block models, and the
-        probability that it is exceeded.
-    clear : float or None
-        Labels of heavy points whose mean is at least this far from 0 are right (with more classes,
-        the error of a label exceeds that of the best one by at most this much); 1 is the
-        realizable case.
-    mass : float or None
-        Every point of this mass must be found.
-
-    Examples
-    --------
-    >>> HeavyStage(low=0.01, high=0.16, n_labels=40, band=0.9).kind
-    'sqrt'
-    """
-
-    low: float
-    high: float
-    n_labels: int
-    band: float = 1.0
-    kind: str = "sqrt"
-    alpha: float | None = None
-    beta: float | None = None
-    clear: float | None = None
-    mass: float | None = None
-
-    @property
-    def law(self) -> MembershipLaw:
-        """Law of the membership threshold."""
-        return MembershipLaw(self.kind, self.low, self.high)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the accuracy that it serves is stated completely, or not at all."""
-        missing = [item is None for item in (self.alpha, self.beta, self.clear, self.mass)]
-        return all(missing) or not any(missing)
-
-
-@dataclass(frozen=True)
 class PlanRequest:
     """The arguments of :func:`replearn.plan` for blocks that vote, validated.
 
@@ -116,8 +62,8 @@ class PlanRequest:
         Mass of points on which two models may differ, for task "approximate". If None, the
         smallest one that n allows.
     alpha, beta : float, default=None
-        Excess error over the best hypothesis of a class of VC dimension ``d`` or, with ``heavy``,
-        over the mean error of the block models, and the probability that it is exceeded.
+        Excess error over the best hypothesis of a class of VC dimension ``d``, and the probability
+        that it is exceeded.
     d : int, default=None
         VC dimension of the base estimator's class of hypotheses.
     n_blocks : int, default=None
@@ -152,9 +98,6 @@ class PlanRequest:
     max_point_mass : float, default=0.0
         Bound on the sum of squared probabilities of single points; 0 for continuous data. ``fit``
         tests it.
-    heavy : {"auto", "paper", "off"} or HeavyStage, default=None
-        Separate treatment of points that occur often: planned for rho, alpha and beta, with the
-        law that needs the fewest rows ("auto") or with that of the paper. None is "off".
     min_block : int, default=None
         Number of rows per block below which fewer blocks are used. If None, 25.
     small_blocks : {"adapt", "keep"}, default="adapt"
@@ -198,7 +141,6 @@ class PlanRequest:
     decimals: int | None = None
     label_noise: bool = True
     max_point_mass: float = 0.0
-    heavy: str | HeavyStage | None = None
     min_block: int | None = None
     small_blocks: str = "adapt"
     family: str = "any"
@@ -227,11 +169,6 @@ class PlanRequest:
         return not self.label_noise
 
     @property
-    def stage(self) -> HeavyStage | None:
-        """The heavy stage, if it is given explicitly."""
-        return self.heavy if isinstance(self.heavy, HeavyStage) else None
-
-    @property
     def affordable_blocks(self) -> int | None:
         """Blocks of a partition that ``max_fits`` allows; None if no budget is given."""
         return None if self.max_fits is None else self.max_fits // (self.n_partitions or 1)
@@ -251,7 +188,7 @@ class PlanRequest:
         return replace(self, law="uniform", width=1.0 if self.width is None else self.width)
 
     def without_design(self) -> "PlanRequest":
-        """Return the request without what a design fixes: rows, blocks, law, partitions, stage.
+        """Return the request without what a design fixes: rows, blocks, law, partitions.
 
         Family and columns are left out as well, since they only decide on partitions.
         """
@@ -264,7 +201,6 @@ class PlanRequest:
             width=None,
             n_partitions=None,
             max_fits=None,
-            heavy=None,
             min_block=None,
             family="any",
             n_columns=None,
@@ -292,9 +228,6 @@ def _validated(**params: Any) -> dict[str, Any]:
     values["label_noise"] = bool(params["label_noise"])
     if params["law"] is not None and not isinstance(params["law"], ThresholdLaw):
         check_choice("law", params["law"], LAWS)
-    if params["heavy"] is not None and not isinstance(params["heavy"], HeavyStage):
-        check_choice("heavy", params["heavy"], STAGES)
-        values["heavy"] = None if params["heavy"] == "off" else params["heavy"]
     return values
 
 
@@ -344,13 +277,6 @@ def _check_targets(request: PlanRequest) -> None:
         raise ValueError(
             f"runs={request.runs} is for the pointwise notion; the approximate one compares two"
         )
-    if not isinstance(request.heavy, str):
-        return
-    heavy = f'heavy="{request.heavy}"'
-    if request.d is not None:
-        raise ValueError(f"d={request.d} and {heavy}: alpha is relative to one of them, give one.")
-    if request.rho is None or request.alpha is None:
-        raise ValueError(f"{heavy} requires rho and alpha: the stage is planned for them.")
 
 
 def _check_blocks(request: PlanRequest) -> None:
@@ -412,8 +338,6 @@ class Design:
         Number of random partitions into blocks, derived from the key.
     encoding : str
         Version of the canonical encoding.
-    heavy : HeavyStage or None
-        Treatment of heavy points, when there is one.
     sharpness : float or None
         More than two classes: scale of the vote shares against the shared Gumbels.
     """
@@ -424,7 +348,6 @@ class Design:
     law: ThresholdLaw | None
     n_partitions: int = 1
     encoding: str = ""
-    heavy: HeavyStage | None = None
     sharpness: float | None = None
 
     # -- fixed by the request --------------------------------------------------------------------
@@ -488,7 +411,7 @@ class Design:
     def assumes_point_masses(self) -> bool:
         """Whether the promise rests on ``max_point_mass``; a bound of 1 is always true."""
         request = self.request
-        in_use = request.wants_accuracy or (request.task == "approximate" and self.heavy is None)
+        in_use = request.wants_accuracy or request.task == "approximate"
         return in_use and self.max_point_mass < 1
 
     # -- JSON ------------------------------------------------------------------------------------
@@ -508,7 +431,6 @@ class Design:
             "decimals": self.decimals,
             "encoding": self.encoding,
             "max_point_mass": self.max_point_mass,
-            "heavy": None if self.heavy is None else dict(vars(self.heavy)),
         }
         if self.sharpness is not None:  # more than two classes only
             values["sharpness"] = self.sharpness
@@ -527,7 +449,6 @@ class Design:
             law=_read_law(reader.take_or_none("law", dict)),
             n_partitions=reader.take("n_partitions", int),
             encoding=reader.take("encoding", str),
-            heavy=_read_heavy(reader.take_or_none("heavy", dict)),
             sharpness=reader.take_if_there("sharpness", float),
         )
         design.validate()
@@ -574,14 +495,6 @@ class Design:
                 and (not binary or self.vote == "soft" or self.unit == "groups"),
                 "alpha, beta and d are for two classes, hard votes and independent rows",
             ),
-            (
-                self.heavy is not None and self.unit == "groups",
-                "a heavy stage is for independent rows",
-            ),
-            (
-                self.heavy is not None and not self.heavy.is_whole,
-                "a heavy stage has all of alpha, beta, clear and mass, or none of them",
-            ),
         ]
 
 
@@ -624,10 +537,6 @@ def _read_request(reader: Reader) -> PlanRequest:
         return PlanRequest(**params)
     except (ValueError, TypeError) as error:
         raise CertificateError(f"design: {error}") from error
-
-
-def _read_heavy(items: dict[str, Any] | None) -> HeavyStage | None:
-    return None if items is None else read_flat(HeavyStage, items, "heavy")
 
 
 def _read_law(items: dict[str, Any] | None) -> ThresholdLaw | None:

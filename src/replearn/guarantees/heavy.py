@@ -61,6 +61,12 @@ def class_label_errors(
     return min(1.0, n_points * wrong)
 
 
+@theorem("heavy-labels")
+def labels_guaranteed(n: int, low: float) -> int:
+    """Labels that every member of the heavy set has at least: its count is n low or more."""
+    return math.ceil(n * low * (1.0 - 1e-12))
+
+
 # -- finding them ----------------------------------------------------------------------------------
 def _range(ledger: Ledger, n: int, law: MembershipLaw, beta: float) -> str:
     """Completeness and soundness, half of beta each."""

@@ -9,9 +9,8 @@ from replearn.exceptions import CertificateError
 from replearn.guarantees.certificate import Certificate, Record, guarantee
 from replearn.guarantees.choices import ChoiceDesign
 from replearn.guarantees.describe import plan_rows
-from replearn.guarantees.design import NOTIONS, Design, HeavyStage, Label
+from replearn.guarantees.design import NOTIONS, Design, Label
 from replearn.guarantees.guarantee import LETTERS, Conclusion, Identity, Ledger, Step, rounded_up
-from replearn.guarantees.paper import Columns, columns_of
 from replearn.guarantees.votes import conclude
 from replearn.records import Reader, check_format, digest_of, read_object, refuse_differences
 
@@ -221,11 +220,6 @@ class Plan(Record):
         """Number of decimals to which numbers of points are rounded."""
         return self.vote_design.decimals
 
-    @property
-    def heavy(self) -> HeavyStage | None:
-        """Separate treatment of points that occur often."""
-        return self.vote_design.heavy
-
     def certificate(self, identity: Identity, **changed: Any) -> Certificate:
         """Issue the certificate of one run of blocks that vote.
 
@@ -280,19 +274,6 @@ class Plan(Record):
     def details(self) -> dict[str, Any]:
         """What else follows for a task other than a vote: sharpness, pool, trainings, ..."""
         return {} if isinstance(self.design, Design) else dict(self.design.needed.details)
-
-    def paper_constants(self) -> Columns:
-        """Return three columns: this plan, the paper's proofs read literally, its rate.
-
-        Examples
-        --------
-        >>> from replearn import plan
-        >>> plan(n=20_000, rho=0.1).paper_constants().rows[0]
-        ('blocks T', '88', '20000', 'not stated')
-        """
-        if isinstance(self.design, Design):
-            return columns_of(self.design)
-        return self.design.paper_columns()
 
     # -- JSON ------------------------------------------------------------------------------------
     @cached_property

@@ -14,10 +14,8 @@ from replearn.bounds import (
     ThresholdLaw,
     arcsine_law,
     flip_bound,
-    heavy_disagreement_bound,
     least_sharpness,
     make_law,
-    membership_flip_bound,
     optimal_law,
     smallest_blocks,
     smallest_blocks_multiclass,
@@ -28,9 +26,7 @@ from replearn.guarantees.certificate import GUARANTEES
 from replearn.guarantees.choices import ChoiceDesign
 from replearn.guarantees.design import MIN_BLOCK, NOTIONS, Design, PlanRequest
 from replearn.guarantees.guarantee import Ledger
-from replearn.guarantees.heavy_stage import label_flip, labels_guaranteed
 from replearn.guarantees.plan import Plan
-from replearn.guarantees.stage_plan import plan_stage, stage_rows_needed
 from replearn.guarantees.votes import block_size_needed, error_slack, promised
 from replearn.randomness import ENCODING_VERSION
 from replearn.records import bisect, check_choice, smallest_integer
@@ -53,7 +49,7 @@ MARGIN = 1.0 - 2e-6
 class Promise:
     """The bound a request is measured by, and its target, for a sample of n rows.
 
-    The request has a law, and its heavy stage, if any, is planned.
+    The request has a law.
     """
 
     request: PlanRequest
@@ -75,7 +71,7 @@ class Promise:
         if sharpness is None and not request.binary:
             sharpness = least_sharpness(request.n_classes)
         n = n_blocks if self.n is None else max(self.n, n_blocks)
-        design = Design(request, n, n_blocks, law=law, heavy=request.stage, sharpness=sharpness)
+        design = Design(request, n, n_blocks, law=law, sharpness=sharpness)
         rho, gamma = promised(Ledger(), design)
         return rho if gamma is None or request.rho is None else gamma
 
@@ -109,9 +105,9 @@ class Promise:
 
     @property
     def _simple(self) -> bool:
-        """Whether the searches in bounds apply: pointwise, no heavy stage."""
+        """Whether the searches in bounds apply: the pointwise notion."""
         request = self.request
-        if request.task != "pointwise" or request.stage is not None:
+        if request.task != "pointwise":
             return False
         if not request.binary:
             return request.runs == 2
@@ -214,29 +210,10 @@ class Promise:
             return law.n_blocks if self.meets(law.n_blocks, law) else None
         if target is None:
             return 1
-        if self._hopeless(target):
-            return None
         try:
             return self._search_blocks(target)
         except ValueError:  # more blocks than the bounds can handle
             return None
-
-    def _hopeless(self, target: float) -> bool:
-        """Whether the heavy stage alone exceeds the target, so that no blocks help."""
-        request = self.request
-        stage = request.stage
-        n = self.n
-        if stage is None or n is None:
-            return False
-        member = membership_flip_bound(n, stage.law)
-        labels = label_flip(Ledger(), stage, request.n_classes)
-        if request.task == "pointwise":
-            return member + labels > target
-        if request.rho is None:
-            return False
-        flips = {"membership_flip": member, "label_flip": labels}
-        alone = heavy_disagreement_bound((0.0, 0.0), request.rho, n=n, law=stage.law, **flips)
-        return min(alone, (member + labels) / request.rho) > target
 
     def _search_blocks(self, target: float) -> int | None:
         request = self.request
@@ -345,15 +322,14 @@ def plan(
         the default of the task.
     alpha, beta : float or None
         Excess error, and the probability that it is exceeded. For votes it is relative to the best
-        hypothesis of a class of VC dimension ``d`` or, with ``heavy="auto"``, to the mean error of
-        the block models.
+        hypothesis of a class of VC dimension ``d``.
     d : int or None
         VC dimension of the class of hypotheses.
     **options
         Options of votes, explained in :class:`replearn.guarantees.PlanRequest`: ``n_blocks``,
         ``block_size``, ``law``, ``width``, ``vote``, ``n_partitions``, ``max_fits``, ``classes``,
         ``n_classes``, ``runs``, ``unit``, ``decimals``, ``label_noise``, ``max_point_mass``,
-        ``heavy``, ``min_block``, ``small_blocks``, ``family``, ``n_columns``.
+        ``min_block``, ``small_blocks``, ``family``, ``n_columns``.
         Options of other tasks: ``n_hypotheses`` ("selection", "search"),
         ``train_size`` or ``drift`` and ``cv`` ("search"), ``n_directions`` ("thresholds"),
         ``n_shared`` ("semi", "semi-private"), ``epsilon`` and ``delta`` ("semi-private"),
@@ -428,16 +404,38 @@ def plan_votes(request: PlanRequest) -> Plan:
     >>> plan_votes(PlanRequest(rho=0.1, block_size=100)).n
     1800
     """
-    stage_rows = 0
-    if request.heavy is not None:
-        request, stage_rows = plan_stage(request)
+    made = _plan_directly(request)
+    targets = (request.rho, request.gamma)
+    chosen = (request.n_blocks, request.law, request.width)
+    is_open = request.task == "approximate" and request.binary and chosen == (None, None, None)
+    if not is_open or None in targets or (request.n is not None and made.certified):
+        return made
+    by_points = _plan_by_points(request)
+    is_better = by_points.certified and (not made.certified or by_points.n < made.n)
+    return by_points if is_better else made
+
+
+def _plan_directly(request: PlanRequest) -> Plan:
     request = request.with_default_law()
     solved_plan = _solve(request)
-    if request.n is None and solved_plan.n < stage_rows:
-        # with fewer rows, plan(n=solved_plan.n) has another stage
-        solved_plan = _solve(replace(request, n=stage_rows))
-        solved_plan = replace(solved_plan, solved=("n", *solved_plan.solved))
     return solved_plan if solved_plan.certified else _add_suggestions(solved_plan, request)
+
+
+def _plan_by_points(request: PlanRequest) -> Plan:
+    """Take blocks and law of the pointwise plan that implies this approximate one."""
+    assert request.rho is not None
+    assert request.gamma is not None
+    pointwise = _plan_directly(
+        replace(
+            request,
+            task="pointwise",
+            rho=request.rho * request.gamma,  # theorem: approximate-markov
+            gamma=None,
+            law="arcsine",
+            max_point_mass=0.0,
+        )
+    )
+    return _plan_directly(replace(request, n_blocks=pointwise.n_blocks, law=pointwise.law))
 
 
 def _solve(request: PlanRequest) -> Plan:
@@ -454,11 +452,6 @@ def _solve(request: PlanRequest) -> Plan:
 
 def _add_suggestions(uncertified: Plan, request: PlanRequest) -> Plan:
     """Add what this n can promise, and which blocks and rows the request needs."""
-    stage = request.stage
-    if stage is not None and stage.alpha is not None and request.rho is not None:
-        reachable = {"rho": uncertified.rho, "gamma": uncertified.gamma}
-        needed_n = stage_rows_needed(request, stage)
-        return replace(uncertified, reachable=reachable, needed_n=needed_n)
     n = uncertified.n
     unlimited = replace(request, n_blocks=None, max_fits=None)
     rho, gamma = promised(Ledger(), design_for(unlimited, n))
@@ -507,26 +500,11 @@ def _solved_items(request: PlanRequest) -> tuple[str, ...]:
 # -- sample size -----------------------------------------------------------------------------------
 def needed_sample(request: PlanRequest) -> int | None:
     """Return the smallest n that meets all targets; None if no n does."""
-    stage = request.stage
-    if stage is None:
-        return _rows_for(request, Promise(request))
-    start = math.ceil((stage.n_labels - 1) / stage.low) + 1
-    while start > 1 and labels_guaranteed(start - 1, stage.low) >= stage.n_labels:
-        start -= 1
-    return smallest_integer(lambda n: _enough(request, n), start=start, limit=MAX_SAMPLE)
-
-
-def _rows_for(request: PlanRequest, promise: Promise) -> int | None:
-    n_blocks = request.n_blocks or promise.smallest_blocks()
+    n_blocks = request.n_blocks or Promise(request).smallest_blocks()
     if n_blocks is None:
         return None
     size = block_needed(request, n_blocks)
     return None if size is None else n_blocks * size
-
-
-def _enough(request: PlanRequest, n: int) -> bool:
-    rows = _rows_for(request, Promise(request, n))
-    return rows is not None and rows <= n
 
 
 def block_needed(request: PlanRequest, n_blocks: int) -> int | None:
@@ -577,7 +555,6 @@ def design_for(request: PlanRequest, n: int) -> Design:
         law=promise.law_for(n_blocks),
         n_partitions=_partitions(request, n_blocks, n),
         encoding=str(ENCODING_VERSION),
-        heavy=request.stage,
         sharpness=promise.sharpness_for(n_blocks),
     )
 

@@ -7,7 +7,6 @@ checked by running it again.
 from typing import Any
 
 from replearn.bounds import (
-    ThresholdLaw,
     agnostic_sample_size,
     class_error_factor,
     error_factor,
@@ -24,12 +23,6 @@ from replearn.bounds.theorem import theorem
 from replearn.guarantees.approximate import approximate_promise
 from replearn.guarantees.design import Design
 from replearn.guarantees.guarantee import Conclusion, Ledger, rounded_up
-from replearn.guarantees.heavy_stage import (
-    stage_accuracy,
-    stage_flip,
-    stage_step,
-    too_few_labels,
-)
 
 
 # -- numbers that belong to votes alone ------------------------------------------------------------
@@ -51,12 +44,6 @@ def flip_bound_partitions(flip_bound: float, n_partitions: int) -> float:
 def runs_bound_union(flip_bound: float, runs: int) -> float:
     """Probability that some run differs from the first: the union bound, for any rule."""
     return min(1.0, (runs - 1) * flip_bound)
-
-
-@theorem("training-rows")
-def vote_step(law: ThresholdLaw) -> float:
-    """Flip probability when one block changes its mind."""
-    return law.largest_step
 
 
 @theorem("training-rows")
@@ -122,18 +109,16 @@ def conclude(ledger: Ledger, design: Design) -> Conclusion:
     rho, gamma = promised(ledger, design)
     enough, accuracy = _accuracy(ledger, design, size)
     reasons = _shortfalls(design, rho, gamma)
-    if design.heavy is not None:
-        reasons = too_few_labels(ledger, design) + reasons
     reasons += [] if enough else [accuracy]
-    accurate: Any = design.request if design.request.wants_accuracy else design.heavy
-    kept = accurate is not None and enough
-    promise = sentence(design.request.task, rho, gamma, design.request.runs)
+    request = design.request
+    kept = request.wants_accuracy and enough
+    promise = sentence(request.task, rho, gamma, request.runs)
     return Conclusion(
         promises=(promise, accuracy) if enough else (promise,),
         rho=rho,
         gamma=gamma,
-        alpha=accurate.alpha if kept else None,
-        beta=accurate.beta if kept else None,
+        alpha=request.alpha if kept else None,
+        beta=request.beta if kept else None,
         reasons=tuple(reasons),
         assumptions=tuple(_assumptions(design)),
     )
@@ -173,9 +158,9 @@ def promised(ledger: Ledger, design: Design) -> tuple[float, float | None]:
     request = design.request
     if request.task == "approximate":
         return approximate_promise(ledger, design, flip)
-    if design.law is None or design.heavy is not None:
+    if design.law is None:
         items = {"flip_bound": flip, "runs": request.runs}
-        step = _row_step(ledger, design)
+        step = ledger.add(class_step, n_blocks=design.n_blocks, sharpness=design.sharpness)
         # the numbers for a row that was trained on are no claim, but they will be wanted
         ledger.add(training_row_stage, step=step, **items)
         ledger.add(repeated_row_stage, step=step, **items)
@@ -198,22 +183,7 @@ def pair_flip(ledger: Ledger, design: Design) -> float:
     else:
         bound = flip_supremum if design.vote == "hard" else soft_flip_bound
         flip = ledger.add(bound, law=design.law)
-    flip = ledger.add(flip_bound_partitions, flip_bound=flip, n_partitions=design.n_partitions)
-    if design.heavy is None:
-        return flip
-    return stage_flip(ledger, design, design.heavy, flip)
-
-
-def _row_step(ledger: Ledger, design: Design) -> float:
-    """Flip probability when one row of one sample changes."""
-    if design.law is None:
-        items = {"n_blocks": design.n_blocks, "sharpness": design.sharpness}
-        step = ledger.add(class_step, **items)
-    else:
-        step = ledger.add(vote_step, law=design.law)
-    if design.heavy is None:
-        return step
-    return stage_step(ledger, design, design.heavy, step)
+    return ledger.add(flip_bound_partitions, flip_bound=flip, n_partitions=design.n_partitions)
 
 
 def _shortfalls(design: Design, rho: float, gamma: float | None) -> list[str]:
@@ -239,8 +209,6 @@ def _accuracy(ledger: Ledger, design: Design, size: int) -> tuple[bool, str]:
     request = design.request
     factor = _error_factor(ledger, design)
     if not request.wants_accuracy:
-        if design.heavy is not None and design.heavy.alpha is not None:
-            return stage_accuracy(ledger, design, design.heavy, factor)
         return True, _mean_error_statement(design, factor)
     slack = 0.0
     if design.max_point_mass > 0:
@@ -310,7 +278,7 @@ def _assumptions(design: Design) -> list[str]:
     codes += ["number-of-runs", "no-drift", "independent-samples", "independent-rows"]
     codes.append("random-function")
     request = design.request
-    if request.task == "pointwise" and request.runs == 2 and design.heavy is None:
+    if request.task == "pointwise" and request.runs == 2:
         codes.append("rolling-windows")  # theorem: content-keyed-partition (section "shared rows")
     if request.wants_accuracy:
         codes.append("base-learner")

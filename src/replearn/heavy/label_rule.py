@@ -6,23 +6,12 @@ least n low times, and exactly the first k of their labels, in keyed order, are 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
-from replearn.bounds import (
-    average_flip_estimate,
-    binomial_limits,
-    flip_estimate,
-    flip_limits,
-    label_flip_bound,
-    label_prediction_chances,
-    selection_flip_bound_sampled,
-    uniform_law,
-)
+from replearn.bounds import uniform_law
 from replearn.primitives import below_levels
 from replearn.randomness import Points, SharedKey
 from replearn.tables import row_chunks
@@ -33,100 +22,11 @@ _ORDER = "heavy label order"
 _AT_A_TIME = 1 << 20
 
 
-@dataclass(frozen=True, eq=False)
-class _Labelled:
-    """Labels of some points, with the tallies and the shared random numbers they follow from."""
+class Labelled(NamedTuple):
+    """Labels of some points, with the shared random numbers that decided."""
 
-    tallies: NDArray[np.int64]  # how often each class occurs among the labels in use
-    n_labels: int  # how many labels of each point are in use, k
-    band: float  # half-width of the threshold, or scale of the Gumbels
-    noise: Floats  # threshold of each point (two classes), or Gumbel of each point and class
     label_codes: NDArray[np.intp]  # number of the class that each point is labelled with
-
-    @property
-    def shares(self) -> Floats:
-        """Share of each class among the labels in use."""
-        return self.tallies / self.n_labels
-
-
-class TwoLabels(_Labelled):
-    """Predict label 1 if the threshold is below the law's value at the share of ones."""
-
-    @property
-    def law_values(self) -> Floats:
-        """Level of the labels, to be compared with the threshold."""
-        return self._law.probabilities[self.tallies[:, 1]]
-
-    @property
-    def _law(self) -> Any:
-        return uniform_law(self.n_labels, self.band)
-
-    @property
-    def flip_bound(self) -> float:
-        """Certified flip probability of one label, averaged over keys."""
-        return label_flip_bound(self.n_labels, self.band)
-
-    def chances(self) -> Floats:
-        """Estimate how likely fresh labels name each class, under this key."""
-        flips = flip_estimate(self._law, self.tallies[:, 1], self.noise)
-        # Who had too few labels has no label yet to lose: either may come.
-        flips[self.tallies.sum(axis=1) < self.n_labels] = 0.5
-        return with_flips(self.label_codes, flips)
-
-    def limits(self, delta: float) -> Floats:
-        """Upper limits of the flip probability of the label."""
-        return flip_limits(self._law, self.tallies[:, 1], self.noise, delta=delta)[1]
-
-    def average_flips(self) -> Floats:
-        """Estimate the flip probability of the label, averaged over keys."""
-        return average_flip_estimate(self._law, self.tallies[:, 1])
-
-
-class ManyLabels(_Labelled):
-    """The label with the largest share plus noise: hypothesis selection among the labels."""
-
-    @property
-    def scores(self) -> Floats:
-        """Share over band plus Gumbel, of each label."""
-        return self.shares / self.band + self.noise
-
-    @property
-    def key_chances(self) -> Floats:
-        """Chance over all keys that these labels predict each class."""
-        return np.asarray(special.softmax(self.shares / self.band, axis=1))
-
-    @property
-    def flip_bound(self) -> float:
-        """Certified flip probability of one label, averaged over keys."""
-        n_classes = self.tallies.shape[1]
-        k = self.n_labels
-        return selection_flip_bound_sampled(1.0 / self.band, n_classes, k)
-
-    def chances(self) -> Floats:
-        """Estimate how likely fresh labels name each class, under this key."""
-        return label_prediction_chances(self.tallies, self.n_labels, self.band, self.noise)
-
-    def limits(self, delta: float) -> Floats:
-        """Upper limits: union over the other labels, Hoeffding's inequality for each duel."""
-        k = self.n_labels
-        n_classes = self.tallies.shape[1]
-        low, high = binomial_limits(self.tallies, k, delta / n_classes)
-        every = np.arange(len(self.label_codes))
-        mine = self.noise[every, self.label_codes][:, np.newaxis]
-        # Label c wins iff its share exceeds that of the prediction by this much.
-        needed = self.band * (mine - self.noise)
-        drift = high - low[every, self.label_codes][:, np.newaxis]
-        # theorem: fresh-sample-point (section "heavy points")
-        beaten = np.exp(-k * np.maximum(needed - drift, 0.0) ** 2 / 2.0)
-        beaten[every, self.label_codes] = 0.0
-        return np.minimum(beaten.sum(axis=1) * (1.0 + 1e-9), 1.0)
-
-    def average_flips(self) -> Floats:
-        """Return the certified bound: there is no sharper estimate."""
-        return np.full(len(self.tallies), self.flip_bound)
-
-
-LabelRule = TwoLabels | ManyLabels
+    noise: Floats  # threshold of each point (two classes), or Gumbel of each point and class
 
 
 def count_labels(
@@ -191,8 +91,8 @@ def label_points(
     band: float,
     classes: NDArray[Any],
     key: SharedKey,
-) -> LabelRule:
-    """Label points from the tallies of their labels; see `LabelRule`.
+) -> Labelled:
+    """Label points from the tallies of their labels.
 
     Random numbers are keyed by what the points (and, of more than two, the classes) are.
 
@@ -206,24 +106,8 @@ def label_points(
         uniforms = child.uniforms(points)
         # theorem: heavy-labels
         ones = below_levels(uniforms, uniform_law(n_labels, band).table[tallies[:, 1]])
-        return TwoLabels(tallies, n_labels, band, uniforms, ones.astype(np.intp))
+        return Labelled(ones.astype(np.intp), uniforms)
     gumbels = child.gumbels(points, classes.tolist())
     # theorem: heavy-labels (section "more than two classes")
     scores = tallies / n_labels / band + gumbels
-    return ManyLabels(tallies, n_labels, band, gumbels, np.argmax(scores, axis=1))
-
-
-def with_flips(predictions: NDArray[np.intp], flips: Floats) -> Floats:
-    """Return the probabilities of two classes from the label and its flip probability.
-
-    Examples
-    --------
-    >>> with_flips(np.array([0, 1]), np.array([0.1, 0.2]))
-    array([[0.9, 0.1],
-           [0.2, 0.8]])
-    """
-    every = np.arange(len(predictions))
-    chances = np.empty((len(predictions), 2))
-    chances[every, predictions] = 1.0 - flips
-    chances[every, 1 - predictions] = flips
-    return chances
+    return Labelled(np.argmax(scores, axis=1), gumbels)

@@ -1,4 +1,3 @@
-from .approximate import ApproximatelyReplicableClassifier
 from .decision_threshold import (
     DecisionThresholdClassifier,
     fitted_threshold as fitted_threshold,
@@ -35,12 +34,10 @@ from .training import (
     plan_request as plan_request,
     requested_classes as requested_classes,
     usual_plan as usual_plan,
-    wants_heavy_stage as wants_heavy_stage,
 )
 from .usefulness import N_ROWS as N_ROWS, Usefulness
 
 __all__ = [
-    "ApproximatelyReplicableClassifier",
     "DecisionThresholdClassifier",
     "FiniteRandomnessClassifier",
     "IncumbentClassifier",

@@ -69,8 +69,6 @@ from replearn.learners.inputs import (
     checked_fit,
     with_base_tags,
 )
-from replearn.learners.predictions import check_style
-from replearn.learners.reasons import reasons
 from replearn.tables import copy_rows
 
 DEFAULT_BAND = 0.1
@@ -528,35 +526,22 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         codes[moves.row[~made]] = before[moves.row[~made]]
         return self.classes_[codes]
 
-    def explain(
-        self, X: Any, *, ids: Any = None, style: str = "analyst", reference: Any = None
-    ) -> KeptExplanation:
+    def explain(self, X: Any, *, ids: Any = None) -> KeptExplanation:
         """Explain which predictions were kept, and how clear the evidence is.
 
         Parameters
         ----------
         X, ids
             As in ``predict``.
-        style : {"analyst", "plain"}, default="analyst"
-            "plain" is for the person who gets the prediction.
-        reference : array-like or frame of shape (n_reference, n_features), default=None
-            Rows of other cases, for style "plain": with them the features that spoke for and
-            against the prediction are named, as in `PointwiseReplicableClassifier.explain`.
 
         Returns
         -------
         KeptExplanation
             Prints as sentences; ``frame()`` gives a table.
         """
-        check_style(style, reference)
         found, scale = self._replay(X, ids)
         before = found.remembered
         newest = self.chain_.newest
-        why = None
-        if reference is not None:
-            reference = check_features(self, reference, reset=False)
-            X = check_features(self, X, reset=False)
-            why = reasons(self.predict_proba, X, found.prediction, reference)
         return KeptExplanation(
             prediction=self.classes_[found.prediction],
             incumbent_prediction=self.classes_[np.maximum(before, 0)],
@@ -564,8 +549,6 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
             margin=margins(found.evidence, before),
             band=np.full(len(before), newest.band) * scale,
             unchanged_for=found.age,
-            plain=style == "plain",
-            reasons=why,
             is_alone=not self.chain_.recent,
         )
 

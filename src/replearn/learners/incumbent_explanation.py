@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from replearn.learners.incumbent_chain import Floats
 from replearn.learners.predictions import InWords
-from replearn.learners.reasons import Reasons
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +33,6 @@ class KeptExplanation(InWords):
         Half-width of the band, in the unit of the margin.
     unchanged_for : ndarray of int
         Retrainings since the prediction last changed, as far as the chain goes back.
-    plain : bool, default=False
-        Whether sentences are for the person who gets the prediction.
-    reasons : Reasons or None, default=None
-        Contributions of the features, where reference rows were given.
     is_alone : bool, default=False
         Whether the chain has one model, so that no earlier prediction is remembered.
     """
@@ -48,8 +43,6 @@ class KeptExplanation(InWords):
     margin: Floats
     band: Floats
     unchanged_for: NDArray[np.intp]
-    plain: bool = False
-    reasons: Reasons | None = field(default=None, repr=False)
     is_alone: bool = False
 
     @property
@@ -63,40 +56,8 @@ class KeptExplanation(InWords):
         agrees = self.new_prediction == self.incumbent_prediction
         return np.where(self.changed, "", np.where(agrees, "agreement", "band"))
 
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """Return the columns by name, with the reasons as texts where they are known."""
-        reasons = {} if self.reasons is None else self.reasons.columns()
-        return super().columns() | reasons
-
     def sentences(self) -> Iterator[str]:
         """Explain each point in a few sentences."""
-        return self._plain_sentences() if self.plain else self._analyst_sentences()
-
-    def _plain_sentences(self) -> Iterator[str]:
-        for row in range(len(self)):
-            why = [] if self.reasons is None else self.reasons.sentences(row)
-            parts = [f"The prediction is {self.prediction[row]!s}.", *why, self._firmness(row)]
-            yield " ".join(parts)
-
-    def _firmness(self, row: int) -> str:
-        """Say how near the decision is to another one, and what the last training did."""
-        if self.is_alone:
-            return "It comes from one model; how firm it is was not measured."
-        if self.changed[row]:
-            return (
-                f"Before the last training it was {self.incumbent_prediction[row]!s}: the new data "
-                "speak clearly for the change."
-            )
-        if self.kept_because[row] == "band":
-            return (
-                f"It is close: the latest data lean to {self.new_prediction[row]!s}, but not "
-                "clearly, and a prediction changes only for clear evidence."
-            )
-        if self.margin[row] <= self.band[row]:
-            return "It is close, and would change only if new data spoke clearly for another one."
-        return "It is firm: earlier and latest data speak clearly for it."
-
-    def _analyst_sentences(self) -> Iterator[str]:
         reasons = self.kept_because
         for row in range(len(self)):
             old = self.incumbent_prediction[row]

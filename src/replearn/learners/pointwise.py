@@ -2,7 +2,6 @@
 
 The algorithm of the paper's Theorem ``predict-formal``: train the base estimator on T disjoint
 blocks, and predict 1 iff the law's value of the vote share exceeds the point's own keyed threshold.
-Points that occur often may be labelled by their own labels (the heavy stage).
 """
 
 from __future__ import annotations
@@ -15,11 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding import bind_estimator
-from replearn.bounds import ThresholdLaw
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import BlockEnsemble, RunContext
-from replearn.guarantees import Design, Plan, PlanRequest, plan_votes
-from replearn.heavy import HeavyPoints
+from replearn.guarantees import Design, Plan
 from replearn.learners.decision_threshold import (
     POS_LABEL_CONSTRAINTS,
     THRESHOLD_CONSTRAINTS,
@@ -57,12 +54,11 @@ from replearn.learners.training import (
     warn_if_blocks_cannot_learn,
 )
 from replearn.learners.usefulness import (
-    n_rows_tried,
+    N_ROWS,
     warn_if_useless,
     warn_if_votes_are_few,
-    with_single_fit,
 )
-from replearn.learners.vote import FittedVote, heavy_points, measure_votes, partition_variance
+from replearn.learners.vote import FittedVote, measure_votes, partition_variance
 from replearn.randomness import SharedKey, read_once
 
 
@@ -100,49 +96,16 @@ class PointwiseReplicableClassifier(VotePredictions):
     max_fits : int, default=None
         Compute budget: the largest number of base estimators, over all partitions. If None, the
         planner's default is used.
-    law : {"arcsine", "uniform", "optimal"} or ThresholdLaw, default=None
-        Law of the shared threshold. If None, "arcsine", or "uniform" with ``alpha``, ``beta`` or
-        ``d``.
-    width : float, default=None
-        Half-width of the law. If None, the smallest one that reaches ``rho``.
-    n_partitions : int, default=None
-        Number of random partitions into blocks, which are derived from the key. If None, as many
-        as ``max_fits`` allows.
-    block_size : int, default=None
-        Smallest number of rows of a block.
-    min_block : int, default=None
-        Number of rows per block below which fewer blocks are used. If None, 25, or what the
-        parameters of the base estimator require.
-    small_blocks : {"adapt", "keep"}, default="adapt"
-        "adapt": leaf sizes of boosting that have their default value (``min_samples_leaf=20``) are
-        at most an eighth of the rows of a block, and histogram boosting has 63 bins instead of
-        255 in blocks of fewer than 4,080 rows; "keep": the base estimator is used as it is.
     decimals : int, default=None
         Number of decimals to which features are rounded before they key thresholds and blocks.
         If None, they are not rounded.
-    runs : int, default=2
-        Number of runs that must agree.
-    alpha, beta : float, default=None
-        Excess error, and the probability that it is exceeded (see Notes).
-    d : int, default=None
-        VC dimension of the base estimator's class of hypotheses: ``alpha`` and ``beta`` are then
-        relative to the best hypothesis of the class.
-    label_noise : bool, default=True
-        Whether one point may have different labels. Set it to False if every point has only one.
-    heavy : {"auto", "paper", "off"}, default="auto"
-        How points that occur often are treated if ``alpha`` is given without ``d``.
-    max_point_mass : float, default=0.0
-        Bound on the sum of squared probabilities of single points; ``fit`` tests it.
-    check_price : bool, default=False
-        Whether ``fit`` also trains one base estimator on four fifths of the rows, so that its
-        usefulness can be compared with that of the blocks (``usefulness_.single``). Predictions
-        do not depend on it.
     shared_key : str, bytes, int or SharedKey, default=None
         The source of all randomness of the estimator. Runs that should agree must use the same
         key, which must be fixed before the data are seen.
     plan : Plan, default=None
-        A plan shared between labs. It sets all parameters that `replearn.plan` has, which must
-        then keep their defaults here.
+        A plan shared between labs, of task "pointwise" or "approximate". It sets all parameters
+        that `replearn.plan` has, which must then keep their defaults here, and those that only it
+        has: law, width, number of partitions, size of blocks, number of runs, accuracy.
     n_jobs : int, default=None
         Number of joblib workers. Predictions do not depend on it.
     verbose : int, default=0
@@ -154,8 +117,6 @@ class PointwiseReplicableClassifier(VotePredictions):
         What is promised, by which theorem, under which assumptions.
     plan_ : Plan
         The plan in force.
-    heavy_ : HeavyPoints or None
-        Points, masses and labels of the heavy stage; None if there is none.
     estimators_ : list of classifier
         The fitted base estimators, partition by partition.
     block_thresholds_ : ndarray of float or None
@@ -166,7 +127,7 @@ class PointwiseReplicableClassifier(VotePredictions):
     usefulness_ : Usefulness or None
         Accuracy, recall and AUC on some training rows, each predicted by the blocks that have not
         seen it. Predictions do not depend on it; ``fit`` warns with `UsefulnessWarning` if the
-        model predicts a single class. ``usefulness_.price`` is what ``check_price=True`` found.
+        model predicts a single class.
     classes_ : ndarray
         The labels.
     n_features_in_ : int
@@ -181,17 +142,11 @@ class PointwiseReplicableClassifier(VotePredictions):
     Notes
     -----
     ``predict`` is not the argmax of ``predict_proba``: each point has its own threshold. The
-    paper's literal setting is ``law="uniform", width=1, n_partitions=1``.
-
-    With ``alpha=0.1, beta=0.05`` the error exceeds the mean error of the block models by at most
-    alpha, except with probability beta. Points that occur often are then treated in a separate
-    stage (`heavy_`), with the law of membership that needs the fewest rows, or with the paper's
-    (``heavy="paper"``). Without ``alpha`` all of ``rho`` is spent on the votes, and accuracy is
-    promised on average.
+    paper's literal setting is a plan with ``law="uniform", width=1, n_partitions=1``.
 
     ``fit`` warns with `NotCertifiedWarning` if the sample is too small for ``rho``, if its rows
     show that they are not independent draws (oversampling, copies), or if its equal rows refute
-    the ``max_point_mass`` that accuracy with ``d`` assumes; with `PreprocessingWarning` if the
+    the ``max_point_mass`` that a plan with ``d`` assumes; with `PreprocessingWarning` if the
     features seem to come from a transformer fitted outside; and with `ConstantBlocksWarning` if
     the blocks have too few rows for the base estimator to distinguish rows.
 
@@ -209,7 +164,6 @@ class PointwiseReplicableClassifier(VotePredictions):
     True
     """
 
-    _notion: ClassVar[str] = "pointwise"
     _private_state: ClassVar[tuple[str, ...]] = ("_dtype", "_ensemble")
     _derived_state: ClassVar[tuple[str, ...]] = ("_ensemble",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -221,21 +175,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         "pos_label": POS_LABEL_CONSTRAINTS,
         "classes": ["array-like", None],
         "max_fits": [Interval(Integral, 1, None, closed="left"), None],
-        "law": [StrOptions({"arcsine", "uniform", "optimal"}), ThresholdLaw, None],
-        "width": [Interval(Real, 0, 1, closed="right"), None],
-        "n_partitions": [Interval(Integral, 1, None, closed="left"), None],
-        "block_size": [Interval(Integral, 1, None, closed="left"), None],
-        "min_block": [Interval(Integral, 1, None, closed="left"), None],
-        "small_blocks": [StrOptions({"adapt", "keep"})],
         "decimals": [Integral, None],
-        "runs": [Interval(Integral, 2, None, closed="left")],
-        "alpha": [Interval(Real, 0, 1, closed="right"), None],
-        "beta": [Interval(Real, 0, 1, closed="right"), None],
-        "d": [Interval(Integral, 1, None, closed="left"), None],
-        "label_noise": ["boolean"],
-        "heavy": [StrOptions({"auto", "paper", "off"})],
-        "max_point_mass": [Interval(Real, 0, 1, closed="both")],
-        "check_price": ["boolean"],
         "shared_key": [str, bytes, Integral, SharedKey, None],
         "plan": [Plan, None],
         "n_jobs": [Integral, None],
@@ -253,21 +193,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         pos_label=None,
         classes=None,
         max_fits=None,
-        law=None,
-        width=None,
-        n_partitions=None,
-        block_size=None,
-        min_block=None,
-        small_blocks="adapt",
         decimals=None,
-        runs=2,
-        alpha=None,
-        beta=None,
-        d=None,
-        label_noise=True,
-        heavy="auto",
-        max_point_mass=0.0,
-        check_price=False,
         shared_key=None,
         plan=None,
         n_jobs=None,
@@ -281,21 +207,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         self.pos_label = pos_label
         self.classes = classes
         self.max_fits = max_fits
-        self.law = law
-        self.width = width
-        self.n_partitions = n_partitions
-        self.block_size = block_size
-        self.min_block = min_block
-        self.small_blocks = small_blocks
         self.decimals = decimals
-        self.runs = runs
-        self.alpha = alpha
-        self.beta = beta
-        self.d = d
-        self.label_noise = label_noise
-        self.heavy = heavy
-        self.max_point_mass = max_point_mass
-        self.check_price = check_price
         self.shared_key = shared_key
         self.plan = plan
         self.n_jobs = n_jobs
@@ -348,7 +260,6 @@ class PointwiseReplicableClassifier(VotePredictions):
 
         # Plan: from the parameters and the number of rows, never from the data.
         plan = plan_in_force(self, request, given, classes)
-        single = block_estimator(base, threshold)
         base = base_for_blocks(base, plan)
         named = with_threshold(base, threshold)
         fingerprint = bind_estimator(named)
@@ -363,11 +274,10 @@ class PointwiseReplicableClassifier(VotePredictions):
         blocks = train_blocks(sample, plan, own, trained, **run)
         warned = warned or blocks.warn_if_constant(base)
 
-        # Vote. Points with enough labels of their own are heavy.
+        # Vote.
         # theorem: decision-threshold (a block's threshold depends on that block alone)
         models, thresholds = block_thresholds(blocks.estimators, threshold, blocks.positive_shares)
         self._set_ensemble(plan, classes, models, thresholds, blocks.probe_rows)
-        self.heavy_ = heavy_points(sample, classes, plan.vote_design, key)
 
         # Certify: the promise of the plan, for this key and this base estimator.
         if plan.certified:
@@ -376,12 +286,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         identity = identity_of(key, named, fingerprint, classes, given.n, failed, schema)
         self.certificate_ = certify_plan(plan, identity, blocks)
         self._dtype = float_precision(blocks.probe_rows)
-        n_tried = n_rows_tried(sample.n_rows, check_price=self.check_price)
-        self.usefulness_ = measure_votes(self._vote(), blocks, n_tried)
-        if self.check_price:
-            self.usefulness_ = with_single_fit(
-                self.usefulness_, blocks, single, threshold, classes, own
-            )
+        self.usefulness_ = measure_votes(self._vote(), blocks, N_ROWS)
         if not warned:
             warn_if_useless(self.usefulness_, base)
 
@@ -403,25 +308,11 @@ class PointwiseReplicableClassifier(VotePredictions):
         self.estimators_ = models
         self.block_thresholds_ = thresholds
 
-    def _file_state(self) -> dict[str, Any]:
-        """Return the attributes of a file: heavy points are written as plain values."""
-        state = super()._file_state()
-        heavy = state.get("heavy_")
-        if heavy is not None:
-            state["heavy_"] = heavy.to_state(self.plan_.decimals)
-        return state
-
     def _derive(self, key: SharedKey) -> None:
         plan = self.plan_
         check_n_models(self.estimators_, plan.n_blocks, plan.n_partitions)
         thresholds = check_block_thresholds(self.block_thresholds_, len(self.estimators_))
         self._ensemble = _make_ensemble(self.estimators_, thresholds, self.classes_, plan)
-        stage = plan.vote_design.heavy
-        if (self.heavy_ is None) != (stage is None):
-            raise ValueError("the plan and the file do not agree on a heavy stage.")
-        if stage is not None:
-            state: Any = self.heavy_
-            self.heavy_ = HeavyPoints.from_state(state, stage, self.classes_, key, plan.decimals)
 
     def predict(self, X: Any, *, ids: Any = None) -> NDArray[Any]:
         """Predict class labels.
@@ -452,12 +343,8 @@ class PointwiseReplicableClassifier(VotePredictions):
         key = fitted_key(self)
         design = self.plan_.design
         assert isinstance(design, Design)
-        fitted = (self.classes_, self.heavy_, self.joint_variance_, fitted_precision(self))
+        fitted = (self.classes_, self.joint_variance_, fitted_precision(self))
         return FittedVote(self._ensemble, design, key.child("vote"), *fitted, self.n_jobs)
-
-    def _plan_for(self, request: PlanRequest) -> Plan:
-        """Make the plan of a request with the numbers of rows and classes."""
-        return plan_votes(request)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")

@@ -66,10 +66,9 @@ from replearn.learners.training import (
     train_blocks,
 )
 from replearn.learners.usefulness import (
-    n_rows_tried,
+    N_ROWS,
     warn_if_scores_are_few,
     warn_if_useless,
-    with_single_fit,
 )
 from replearn.randomness import SharedKey
 from replearn.tables import take_rows
@@ -116,10 +115,6 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         The labels. If None, those in ``y``.
     decimals : int, default=None
         Number of decimals to which features are rounded before they key the thresholds.
-    check_price : bool, default=False
-        Whether ``fit`` also trains one base estimator on four fifths of the rows, so that its
-        usefulness can be compared with that of the blocks (``usefulness_.single``). Predictions
-        do not depend on it.
     shared_key : str, bytes, int or SharedKey, default=None
         The source of all randomness of the estimator. Runs that should agree must use the same
         key.
@@ -147,7 +142,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
     usefulness_ : Usefulness or None
         Accuracy, recall and AUC on some training rows, each predicted by the blocks that have not
         seen it. Predictions do not depend on it; ``fit`` warns with `UsefulnessWarning` if the
-        model predicts a single class. ``usefulness_.price`` is what ``check_price=True`` found.
+        model predicts a single class.
     classes_ : ndarray
         The labels.
     n_features_in_ : int
@@ -195,7 +190,6 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         "standard_error": [Interval(Real, 0, 1, closed="neither"), tuple, None],
         "classes": ["array-like", None],
         "decimals": [Integral, None],
-        "check_price": ["boolean"],
         "shared_key": [str, bytes, Integral, SharedKey, None],
         "plan": [Plan, None],
         "n_jobs": [Integral, None],
@@ -214,7 +208,6 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         standard_error=None,
         classes=None,
         decimals=None,
-        check_price=False,
         shared_key=None,
         plan=None,
         n_jobs=None,
@@ -229,7 +222,6 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         self.standard_error = standard_error
         self.classes = classes
         self.decimals = decimals
-        self.check_price = check_price
         self.shared_key = shared_key
         self.plan = plan
         self.n_jobs = n_jobs
@@ -274,7 +266,6 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             check_base(base, vote=None)
             params = self._in_force()
             cut = cut_for(given, params, self._n_planned(given.n, given.unit))
-            single = block_estimator(base, threshold)
             if given.unit == "rows":
                 base = with_fewer_bins(base, cut.block_size)
             trained = block_estimator(base, threshold)
@@ -308,12 +299,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             )
             self.classes_ = classes
             self._dtype = float_precision(X)
-            n_tried = n_rows_tried(sample.n_rows, check_price=self.check_price)
-            self.usefulness_ = measure_scores(self._vote(), blocks, classes, n_tried)
-            if self.check_price:
-                self.usefulness_ = with_single_fit(
-                    self.usefulness_, blocks, single, threshold, classes, key
-                )
+            self.usefulness_ = measure_scores(self._vote(), blocks, classes, N_ROWS)
             if not warned:
                 warn_if_useless(self.usefulness_, base)
         warn_if_above_budget(self.certificate_)

@@ -306,7 +306,7 @@ def measure_scores(
     # instead of each model's score the mean of those that have not seen the row
     predicted = fitted.rule.predictions(mean[:, np.newaxis], noise)
     shares = np.column_stack([1.0 - mean, mean]) if mean.ndim == 1 else mean
-    return usefulness(predicted, shares, codes, classes, hard=False)
+    return usefulness(predicted, shares, codes, classes)
 
 
 def mean_score(scores: Floats) -> Floats:

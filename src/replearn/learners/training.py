@@ -9,7 +9,7 @@ Both kinds of sample have the same methods, those of `RowSource`, and so have th
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from inspect import signature
 from numbers import Integral, Real
 from types import MappingProxyType, SimpleNamespace
@@ -41,15 +41,15 @@ from replearn.exceptions import ConstantBlocksWarning, NotCertifiedWarning, warn
 from replearn.execution import RunContext, fit_blocks, make_blocks
 from replearn.guarantees import (
     MIN_BLOCK,
+    NOTIONS,
     Certificate,
-    HeavyStage,
     Identity,
     Plan,
     PlanRequest,
     plan as make_plan,
+    plan_votes,
     rounded_up,
 )
-from replearn.heavy import HeavyPoints, fit_heavy
 from replearn.learners.inputs import (
     FittedState,
     base_estimator,
@@ -132,11 +132,6 @@ class RowSource(Protocol):
 
     def cut(self, design: Any, key: SharedKey) -> Any:
         """Cut the rows into blocks."""
-
-    def heavy_points(
-        self, classes: NDArray[Any], stage: HeavyStage, key: SharedKey, decimals: int | None
-    ) -> HeavyPoints:
-        """Find and label the points that occur often."""
 
 
 class BlockRows(Protocol):
@@ -260,12 +255,6 @@ class Sample(NamedTuple):
             groups=self.groups,
         )
         return BlocksInMemory(self, design, points, rows)
-
-    def heavy_points(
-        self, classes: NDArray[Any], stage: HeavyStage, key: SharedKey, decimals: int | None
-    ) -> HeavyPoints:
-        """Find and label the points that occur often."""
-        return fit_heavy(self.X, self.codes, classes, stage, key, decimals)
 
 
 def check_sample(X: Any, y: Any, groups: Any, classes: Any) -> tuple[Sample, NDArray[Any]]:
@@ -433,7 +422,7 @@ def train_blocks(
 # -- from parameters to a request ------------------------------------------------------------------
 UNPLANNED = frozenset(
     {
-        *("estimator", "threshold", "pos_label", "check_price", "shared_key", "plan"),
+        *("estimator", "threshold", "pos_label", "shared_key", "plan"),
         *("n_jobs", "verbose"),
     }
 )
@@ -451,18 +440,7 @@ def plan_request(estimator: Any) -> PlanRequest:
     params = _planned_params(estimator)
     if params["classes"] is not None:
         params["classes"] = check_classes(params["classes"])
-    names = {field.name for field in fields(PlanRequest)} - {"heavy"}
-    named = {name: value for name, value in params.items() if name in names}
-    return _with_stage(PlanRequest(estimator._notion, **named), params["heavy"])
-
-
-def _with_stage(request: PlanRequest, heavy: str) -> PlanRequest:
-    """Plan a heavy stage for alpha alone; without one, alpha and beta belong to d."""
-    if request.d is not None:
-        return request
-    if request.alpha is None or heavy == "off":
-        return replace(request, alpha=None, beta=None, label_noise=True)
-    return replace(request, heavy=heavy)
+    return PlanRequest(**params)
 
 
 def requested_classes(estimator: Any) -> Any:
@@ -471,14 +449,6 @@ def requested_classes(estimator: Any) -> Any:
         return estimator.classes
     _check_task(estimator, estimator.plan)
     return estimator.plan.classes
-
-
-def wants_heavy_stage(estimator: Any) -> bool:
-    """Whether points that occur often are predicted by their own labels."""
-    if not hasattr(estimator, "heavy"):
-        return False
-    request = plan_request(estimator) if estimator.plan is None else estimator.plan
-    return request.heavy is not None
 
 
 def _planned_params(estimator: Any) -> dict[str, Any]:
@@ -522,12 +492,6 @@ def plan_in_force(estimator: Any, request: PlanRequest, sample: Any, classes: ND
     given_plan = estimator.plan if isinstance(estimator.plan, Plan) else None
     if given_plan is not None:
         _check_followed(estimator, given_plan, sample, classes)
-    if sample.groups is not None and wants_heavy_stage(estimator):
-        raise ValueError(
-            "groups cannot be used with a heavy stage (alpha): the rows of one group are not "
-            "independent, so counts of equal rows have no known law. Remove alpha, or keep "
-            "one row per group."
-        )
     if given_plan is not None:
         return _check_partitions(given_plan)
     sized = replace(
@@ -565,14 +529,14 @@ def _plan_for_base(estimator: Any, request: PlanRequest) -> Plan:
     """
     given_base = base_estimator(estimator.estimator)
     request = replace(request, family=family_of(given_base))
-    usual: Plan = estimator._plan_for(request)
+    usual = plan_votes(request)
     base = base_for_blocks(given_base, usual)
     need = rows_needed(base) if request.unit == "rows" else None
     is_sized = any((request.n_blocks, request.block_size, request.min_block))
     if need is None or is_sized or usual.block_size >= need.useful:
         return usual
     for n_rows in (need.useful, need.least):
-        plan: Plan = estimator._plan_for(replace(request, min_block=max(n_rows, MIN_BLOCK)))
+        plan = plan_votes(replace(request, min_block=max(n_rows, MIN_BLOCK)))
         if plan.certified:
             return plan
     return plan
@@ -615,7 +579,7 @@ def warn_if_blocks_cannot_learn(plan: Plan, base: Any) -> bool:
 
 
 def _check_task(estimator: Any, plan: Plan) -> None:
-    if plan.task != estimator._notion:
+    if plan.task not in NOTIONS:
         raise ValueError(
             f"plan is for {' or '.join(plan.learners)}, not for {type(estimator).__name__}."
         )

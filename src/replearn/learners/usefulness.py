@@ -2,16 +2,14 @@
 
 Stability is worth nothing without usefulness: a constant never changes. After the training, rows
 of the first blocks are predicted by all blocks of the partition but their own, as a fresh row
-would be. No model is trained for it, but for ``check_price=True``: one fit of the base estimator,
-judged on the same rows. Before the training, a warning says what a small sample can do.
+would be. Before the training, a warning says what a small sample can do.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +18,8 @@ from sklearn.metrics import roc_auc_score
 
 from replearn.binding import says_it_is_poor
 from replearn.exceptions import SmallSampleWarning, UsefulnessWarning, warn_user
-from replearn.execution import BlockEnsemble, fit_blocks
 from replearn.guarantees import MIN_EVENTS, Plan, needed_for_events
-from replearn.learners.decision_threshold import block_thresholds
-from replearn.learners.training import Sample, TrainedBlocks
-from replearn.randomness import SharedKey
+from replearn.learners.training import Sample
 
 Floats = NDArray[np.float64]
 
@@ -54,15 +49,11 @@ class Usefulness:
         The same if the most frequent class is always predicted.
     recall : tuple of float or None
         Share of correct predictions among the rows of each class; None for a class without rows.
-    block_recall : tuple of float or None
-        The same for a single block estimator, on average; None if blocks do not vote by label.
     auc : float or None
         Area under the ROC curve of the combined score (several classes: mean over one against the
         rest); None if rows of some class are missing.
     predicted_counts : tuple of int
         How often each class was predicted.
-    single : Usefulness or None, default=None
-        The same for one fit of the base estimator on other rows (``check_price=True``).
     """
 
     classes: tuple[Any, ...]
@@ -70,10 +61,8 @@ class Usefulness:
     accuracy: float
     majority_accuracy: float
     recall: tuple[float | None, ...]
-    block_recall: tuple[float | None, ...]
     auc: float | None
     predicted_counts: tuple[int, ...]
-    single: Usefulness | None = None
 
     @property
     def n_rows(self) -> int:
@@ -86,50 +75,17 @@ class Usefulness:
         return _mean_of_known(self.recall)
 
     @property
-    def price(self) -> float | None:
-        """Balanced accuracy of a single fit minus that of the blocks; None if it is not known."""
-        if self.single is None:
-            return None
-        return self.single.balanced_accuracy - self.balanced_accuracy
-
-    @property
     def predicts_single_class(self) -> bool:
         """Whether all rows got the same prediction although enough of them have other labels."""
         predicted = int(np.argmax(self.predicted_counts))
         n_others = self.n_rows - self.class_counts[predicted]
         return self.predicted_counts[predicted] == self.n_rows and n_others >= MIN_CLASS_ROWS
 
-    @property
-    def collapsed(self) -> tuple[Any, ...]:
-        """Classes that all blocks together predict less than half as often as one block does.
-
-        None if single blocks are hardly better than chance, or have no larger mean recall.
-        """
-        n_known = sum(recall is not None for recall in self.block_recall)
-        if n_known == 0:
-            return ()
-        floor = max(self.balanced_accuracy, 1.0 / n_known + MIN_LEAD)
-        if _mean_of_known(self.block_recall) <= floor:
-            return ()
-        found = zip(self.classes, self.class_counts, self.recall, self.block_recall, strict=True)
-        return tuple(
-            label
-            for label, count, recall, block_recall in found
-            if recall is not None and block_recall is not None
-            if count >= MIN_CLASS_ROWS and block_recall >= 0.1 and recall < block_recall / 2.0
-        )
-
     def __str__(self) -> str:
-        single = ""
-        if self.single is not None and self.price is not None:
-            single = (
-                f"; a single fit of the base estimator: {self.single._in_short} (price: "
-                f"{100 * self.price:.1f} points of balanced accuracy)"
-            )
         return (
             f"accuracy {self.accuracy:.1%} (always {self._most_frequent!s}: "
             f"{self.majority_accuracy:.1%}), {self._in_short}, "
-            f"on {self.n_rows:,} training rows predicted by the other blocks{single}"
+            f"on {self.n_rows:,} training rows predicted by the other blocks"
         )
 
     @property
@@ -153,22 +109,18 @@ def usefulness(
     scores: Floats,
     codes: NDArray[np.intp],
     classes: NDArray[Any],
-    *,
-    hard: bool,
 ) -> Usefulness:
     """Compare predictions and combined scores, (rows, classes), with the labels of the rows."""
     n_classes = len(classes)
     counts = np.bincount(codes, minlength=n_classes)
     of_class = [codes == code for code in range(n_classes)]
     recall = [_mean(predicted[rows] == code) for code, rows in enumerate(of_class)]
-    votes = [_mean(scores[rows, code]) if hard else None for code, rows in enumerate(of_class)]
     return Usefulness(
         classes=tuple(classes.tolist()),
         class_counts=tuple(counts.tolist()),
         accuracy=float((predicted == codes).mean()),
         majority_accuracy=float(counts.max() / counts.sum()),
         recall=tuple(recall),
-        block_recall=tuple(votes),
         auc=_auc(scores, codes, n_classes),
         predicted_counts=tuple(np.bincount(predicted, minlength=n_classes).tolist()),
     )
@@ -185,7 +137,7 @@ def without_own_block(totals: Floats, own: Floats, n_blocks: int) -> Floats:
 
 
 def warn_if_useless(measured: Usefulness | None, base: Any) -> None:
-    """Warn with numbers if the model predicts a single class, or hardly ever a rare one."""
+    """Warn with numbers if the model predicts a single class."""
     if measured is None or says_it_is_poor(base):
         return
     if measured.predicts_single_class:
@@ -197,22 +149,12 @@ def warn_if_useless(measured: Usefulness | None, base: Any) -> None:
             f"{_shown(measured.auc)}). {_remedy(measured, single != measured.classes[0])}",
             UsefulnessWarning,
         )
-        return
-    for label in measured.collapsed:
-        index = measured.classes.index(label)
-        warn_user(
-            f"the fitted model finds {_shown(measured.recall[index], '.1%')} of the rows with "
-            f"label {label!r}, a block estimator alone "
-            f"{_shown(measured.block_recall[index], '.1%')} on average (AUC "
-            f"{_shown(measured.auc)}). {_remedy(measured, label == measured.classes[0])}",
-            UsefulnessWarning,
-        )
 
 
 def _remedy(measured: Usefulness, is_first: bool) -> str:
     """Say what to do; thresholds of two classes are about the second, and the first may be missed.
 
-    >>> two = Usefulness(("no", "yes"), (9, 1), 0.9, 0.9, (1.0, 0.0), (1.0, 0.0), 0.8, (10, 0))
+    >>> two = Usefulness(("no", "yes"), (9, 1), 0.9, 0.9, (1.0, 0.0), 0.8, (10, 0))
     >>> "lower" in _remedy(two, False), "raise" in _remedy(two, True)
     (True, True)
     """
@@ -247,66 +189,6 @@ def _auc(scores: Floats, codes: NDArray[np.intp], n_classes: int) -> float | Non
         return float(roc_auc_score(codes, scores[:, 1]))
     one_against_rest = np.eye(n_classes, dtype=int)[codes]
     return float(roc_auc_score(one_against_rest, scores, average="macro"))
-
-
-# -- the price: one fit of the base estimator ------------------------------------------------------
-HELD_OUT = 5
-"""One row in this many is held out from the single fit, `N_ROWS` at most."""
-
-
-def n_rows_tried(n_rows: int, *, check_price: bool) -> int:
-    """Return how many training rows are predicted; with a single fit, only what it can miss.
-
-    >>> n_rows_tried(800, check_price=False), n_rows_tried(800, check_price=True)
-    (1000, 160)
-    """
-    return min(N_ROWS, max(1, n_rows // HELD_OUT)) if check_price else N_ROWS
-
-
-def with_single_fit(
-    measured: Usefulness | None,
-    blocks: TrainedBlocks,
-    estimator: Any,
-    threshold: Any,
-    classes: NDArray[Any],
-    key: SharedKey,
-) -> Usefulness | None:
-    """Return the record with that of a single fit for the same rows beside it.
-
-    The single fit is trained on all rows of the sample but those of the blocks to which these rows
-    belong: rows of one group stay on one side.
-    """
-    if measured is None:
-        return None
-    sample = blocks.sample
-    n_tried = n_rows_tried(len(sample.codes), check_price=True)
-    X, codes, owners = blocks.cut.first_rows(n_tried)
-    held_out = np.concatenate(blocks.cut.rows[: owners[-1] + 1])
-    training = np.setdiff1d(np.arange(len(sample.codes)), held_out)
-    if len(training) == 0:
-        return measured
-    names = ["the single fit of check_price=True"]
-    seeds = [key.child("price")]
-    rows = [training]
-    params = sample.params
-    models = fit_blocks(estimator, sample.X, sample.codes, rows, seeds, names=names, params=params)
-    shares = [float(np.mean(sample.codes[training] == 1))]
-    models, thresholds = block_thresholds(models, threshold, shares)
-    ensemble = BlockEnsemble(models, np.arange(max(2, len(classes))), 1, thresholds)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # predictions will show them
-        labels = _per_class(ensemble.vote_counts(X)[:, 0])
-        scores = labels
-        if hasattr(models[0], "predict_proba"):
-            scores = _per_class(ensemble.soft_scores(X)[:, 0])
-    single = usefulness(labels.argmax(axis=1), scores, codes, classes, hard=False)
-    return replace(measured, single=single)
-
-
-def _per_class(votes: NDArray[Any]) -> NDArray[np.float64]:
-    """Return what each class gets, (n, classes)."""
-    votes = votes.astype(np.float64)
-    return np.column_stack([1.0 - votes, votes]) if votes.ndim == 1 else votes
 
 
 # -- a small sample: a warning before the training -------------------------------------------------
@@ -355,8 +237,7 @@ def warn_if_votes_are_few(
         f"{plan.n} {plan.unit} are few: {plan.n_blocks} blocks of {plan.block_size} {plan.unit} "
         f"have {rarest.in_blocks(plan.n_blocks)}, and below {MIN_EVENTS} votes lose accuracy, "
         f"though not the promise. {_fewer_blocks(plan, rarest)}A larger rho requires fewer "
-        "blocks; ScoreReplicableClassifier has few large blocks and an estimated promise. "
-        "check_price=True measures what is lost.",
+        "blocks; ScoreReplicableClassifier has few large blocks and an estimated promise.",
         SmallSampleWarning,
     )
 
@@ -386,7 +267,6 @@ def warn_if_scores_are_few(
         f"{rarest.in_blocks(n_blocks)}, and below {MIN_SCORE_EVENTS} scores vary so much that "
         f"thresholds for rho={rho:g} cost accuracy. About {n_rows} rows are enough for "
         f"n_blocks={n_blocks}. rho={min(2 * rho, 1.0):g} halves the thresholds; "
-        "IncumbentClassifier keeps predictions of a model in use. check_price=True measures what "
-        "is lost.",
+        "IncumbentClassifier keeps predictions of a model in use.",
         SmallSampleWarning,
     )

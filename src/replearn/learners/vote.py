@@ -2,7 +2,7 @@
 
 Two classes: a point is predicted 1 iff its own keyed threshold lies below the law's value of its
 vote share (`ThresholdRule`). More classes: a draw with shared Gumbels between the classes whose
-shares are close (`GumbelRule`). Points with enough labels of their own need no votes (`HeavyRule`).
+shares are close (`GumbelRule`).
 All rules, also those of scores (`ScoreRule`, `SphereRule`), keep one contract: from the votes or
 scores of the blocks to a `Decision` about each point.
 """
@@ -10,8 +10,7 @@ scores of the blocks to a `Decision` about each point.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,19 +23,14 @@ from replearn.bounds import (
     average_flip_estimate,
     block_disagreement,
     class_flip_estimate,
-    class_flip_limits,
-    class_prediction_chances,
     class_predictions,
     class_weights,
     flip_estimate,
-    flip_limits,
     flip_rate_limit,
     joint_variance,
-    soft_flip_limits,
 )
 from replearn.execution import MIN_ROWS_PER_TASK, BlockEnsemble, side_by_side
 from replearn.guarantees import Design
-from replearn.heavy import HeavyPoints, HeavyView, TwoLabels, with_flips
 from replearn.learners.inputs import Precision, keyed_points
 from replearn.learners.training import TrainedBlocks
 from replearn.learners.usefulness import (
@@ -44,7 +38,7 @@ from replearn.learners.usefulness import (
     usefulness,
     without_own_block,
 )
-from replearn.randomness import Points, SharedKey, as_points, read_once
+from replearn.randomness import Points, SharedKey, read_once
 from replearn.tables import n_rows, take_rows
 
 # -- the contract of a rule ------------------------------------------------------------------------
@@ -75,8 +69,6 @@ class Decision:
         Of the score; rules of scores only.
     lead : ndarray of shape (n,) or None
         What the point's shared offsets add to the prediction against the runner-up.
-    heavy : ndarray of bool or None
-        Whether the point was labelled by its own labels.
     threshold : float
         Two classes: the score at which both classes are equally likely over all keys.
     """
@@ -89,19 +81,7 @@ class Decision:
     keyed_threshold: Floats | None = None
     standard_error: Floats | None = None
     lead: Floats | None = None
-    heavy: NDArray[np.bool_] | None = None
     threshold: float = 0.5
-
-    def merged(
-        self, other: Decision, put_in: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
-    ) -> Decision:
-        """Return this decision with each column put together with the other's."""
-        merged: dict[str, Any] = {}
-        for field in fields(self):
-            column = getattr(self, field.name)
-            if isinstance(column, np.ndarray):
-                merged[field.name] = put_in(column, getattr(other, field.name))
-        return replace(self, **merged)
 
 
 class Rule(Protocol):
@@ -158,61 +138,6 @@ def decide_among_many(
     )
 
 
-# -- a rule of votes beside a heavy stage ----------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class HeavyRule:
-    """Label heavy points by their own labels, and predict all others by the rule of the votes."""
-
-    rule: Any
-    view: HeavyView
-
-    def noise(self, key: SharedKey, points: Points) -> Floats:
-        """Return each point's shared random numbers."""
-        return self.rule.noise(key, points)
-
-    def predictions(self, votes: NDArray[Any], noise: Floats) -> NDArray[np.intp]:
-        """Return the code of each prediction."""
-        return self.view.replace(self.rule.predictions(votes, noise), self.view.rule.label_codes)
-
-    def decide(self, votes: NDArray[Any], noise: Floats) -> Decision:
-        """Return the predictions with what they follow from; for a heavy point, its own labels."""
-        decision = self.rule.decide(votes, noise)
-        labelled = _decide_by_labels(self.view.rule)
-        return replace(decision.merged(labelled, self.view.replace), heavy=self.view.member)
-
-    def proba(self, votes: NDArray[Any]) -> Floats:
-        """Return the vote share of each class."""
-        return self.rule.proba(votes)
-
-    def flips(self, votes: NDArray[Any], noise: Floats) -> Floats:
-        """Estimate how likely a fresh sample predicts differently: membership and label count."""
-        return self.view.flips(self.rule.chances(votes, noise), self.rule.predictions(votes, noise))
-
-    def limits(self, votes: NDArray[Any], noise: Floats, delta: float) -> tuple[Floats, Floats]:
-        """Confidence limits of the flip probability; votes and stage share delta."""
-        return self.view.limits(self.rule.limits(votes, noise, delta / 2), delta)
-
-    def average_flips(self, votes: NDArray[Any]) -> Floats:
-        """Estimate the flip probability of each point, averaged over keys."""
-        return self.view.average_flips(self.rule.average_flips(votes))
-
-    def rate_limit(self, votes: NDArray[Any], delta: float) -> float:
-        """Upper limit of the flip rate over the points."""
-        # theorem: fresh-sample-rate (section "heavy stage"): votes of all points, heavy or not
-        limit = self.rule.rate_limit(votes, delta / 2) + self.view.rate_limit(delta / 2)
-        return min(1.0, limit)
-
-
-def _decide_by_labels(labels: Any) -> Decision:
-    """Return the decision about the known points by the labels of each of them."""
-    if isinstance(labels, TwoLabels):
-        share = labels.shares[:, 1]
-        return decide_between_two(share, labels.law_values, labels.noise, labels.label_codes)
-    return decide_among_many(labels.shares, labels.scores, labels.key_chances, labels.label_codes)
-
-
 # -- votes -----------------------------------------------------------------------------------------
 
 _UNIFORM_BITS = 53
@@ -226,7 +151,6 @@ class FittedVote:
     design: Design
     key: SharedKey
     classes: NDArray[Any]
-    heavy: HeavyPoints | None
     joint_variance: float
     precision: Precision
     n_jobs: int | None
@@ -239,16 +163,6 @@ class FittedVote:
             return ThresholdRule(self.design, self.design.law, self.joint_variance)
         assert self.design.sharpness is not None
         return GumbelRule(self.design, self.design.sharpness, self.classes)
-
-    def rule_for(self, X: Any) -> ThresholdRule | GumbelRule | HeavyRule:
-        """Return the rule for these points: heavy ones are predicted by their own labels.
-
-        Whether a point is heavy depends on its features, never on an id.
-        """
-        if self.heavy is None:
-            return self.rule
-        points = as_points(X, decimals=self.design.request.decimals)
-        return HeavyRule(self.rule, self.heavy.view(points))
 
     def votes(self, X: Any) -> NDArray[Any]:
         """Let the blocks vote on the points."""
@@ -277,7 +191,7 @@ class FittedVote:
             votes: NDArray[Any] = rule.votes_until_decided(self.ensemble, X, noise, self.n_jobs)
         else:
             votes, noise = self.votes_and_noise(X, ids)
-        return self.rule_for(X).predictions(votes, noise)
+        return rule.predictions(votes, noise)
 
     def _points(self, X: Any, ids: Any) -> Points:
         return keyed_points(X, ids, self.design.request.decimals, self.precision)
@@ -374,15 +288,6 @@ class ThresholdRule:
         whole = whole_votes(votes, self.design)
         return flip_estimate(self.law, whole, noise, joint=self.joint_variance)
 
-    def chances(self, votes: NDArray[Any], noise: Floats) -> Floats:
-        """Estimate how likely a fresh sample names each class, (n, 2)."""
-        return with_flips(self.predictions(votes, noise), self.flips(votes, noise))
-
-    def limits(self, votes: NDArray[Any], noise: Floats, delta: float) -> tuple[Floats, Floats]:
-        """Confidence limits of the flip probability of each point."""
-        limits = soft_flip_limits if self.design.request.vote == "soft" else flip_limits
-        return limits(self.law, votes, noise, delta=delta)
-
     def average_flips(self, votes: NDArray[Any]) -> Floats:
         """Estimate the flip probability of each point, averaged over keys."""
         return average_flip_estimate(self.law, votes, joint=self.joint_variance)
@@ -453,22 +358,6 @@ class GumbelRule:
         """Estimate how likely a fresh sample predicts differently, under this key."""
         return class_flip_estimate(votes, self.design.n_blocks, noise, self.sharpness)
 
-    def chances(self, votes: Floats, noise: Floats) -> Floats:
-        """Estimate how likely a fresh sample names each class, (n, classes)."""
-        return class_prediction_chances(votes, self.design.n_blocks, noise, self.sharpness)
-
-    def limits(self, votes: Floats, noise: Floats, delta: float) -> tuple[Floats, Floats]:
-        """Confidence limits of the flip probability of each point."""
-        counted = self.design.n_partitions == 1 and self.design.request.vote == "hard"
-        return class_flip_limits(
-            self.proba(votes),
-            self.design.n_blocks,
-            noise,
-            self.sharpness,
-            delta=delta,
-            counted=counted,
-        )
-
 
 def below_law(
     thresholds: Floats, law_sums: NDArray[np.int64], n_partitions: int
@@ -491,14 +380,6 @@ def whole_votes(votes: NDArray[Any], design: Design) -> NDArray[Any]:
     return (
         np.rint(votes * design.n_blocks).astype(np.intp) if design.request.vote == "soft" else votes
     )
-
-
-def heavy_points(sample: Any, classes: Any, design: Design, key: SharedKey) -> HeavyPoints | None:
-    """Find and label the points that occur often, if the plan treats them apart."""
-    if design.heavy is None:
-        return None
-    found: HeavyPoints = sample.heavy_points(classes, design.heavy, key, design.request.decimals)
-    return found
 
 
 def partition_variance(
@@ -544,8 +425,7 @@ def measure_votes(vote: FittedVote, blocks: TrainedBlocks, n_tried: int) -> Usef
     shares = np.minimum(others / others.sum(axis=1, keepdims=True), 1.0)
     votes = np.repeat(vote.rule.votes_of_shares(shares)[:, np.newaxis], design.n_partitions, axis=1)
     predicted = vote.rule.predictions(votes, noise)
-    hard = design.request.vote == "hard"
-    return usefulness(predicted, shares, codes, vote.classes, hard=hard)
+    return usefulness(predicted, shares, codes, vote.classes)
 
 
 def _class_totals(vote: FittedVote, start: int, stop: int, X: Any) -> Floats:

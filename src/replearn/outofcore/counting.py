@@ -1,27 +1,19 @@
 """Equal rows and values of files larger than memory: how often they occur.
 
-Hashes bring equal rows together in a bucket; points are then compared word by word, piece by piece,
-and the counts of the pieces are added up. Nothing rests on hashes being free of collisions but the
-number of equal pairs, as in memory.
+Hashes bring equal rows together in a bucket, as in memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.heavy import INDEX_KEY, PointIndex, count_points
 from replearn.outofcore.folders import Folder
 from replearn.outofcore.ordering import Order, gather, kept_rows, write_by_bucket
-from replearn.outofcore.pieces import container_of
 from replearn.outofcore.table import Table
 from replearn.randomness import as_points
-from replearn.tables import take_rows
-
-COUNT = "__count_{}__"
 
 
 def hash_points_of_piece(table: Table, order: Order, piece: int) -> None:
@@ -31,70 +23,20 @@ def hash_points_of_piece(table: Table, order: Order, piece: int) -> None:
     write_by_bucket(table.folder, order, piece, hashes, None)
 
 
-def count_bucket(folder: Folder, order: Order, n_pieces: int, least: int, bucket: int) -> None:
-    """Write how many pairs of a bucket are equal, and the hashes that occur often."""
+def count_bucket(folder: Folder, order: Order, n_pieces: int, bucket: int) -> None:
+    """Write how many pairs of a bucket are equal."""
     hashes = np.sort(gather(folder, order, n_pieces, bucket, False)[0])
     is_first = np.append(len(hashes) > 0, hashes[1:] != hashes[:-1])[: len(hashes)]
     starts = np.flatnonzero(is_first)
     counts = np.diff(np.append(starts, len(hashes)))
     pairs = np.array([(counts * (counts - 1) // 2).sum()], dtype=np.int64)
-    often = hashes[starts][counts >= least]
-    folder.write(order.rank_file(bucket), pairs.tobytes(), often.tobytes())
+    folder.write(order.rank_file(bucket), pairs.tobytes())
 
 
 def equal_pairs(folder: Folder, order: Order) -> int:
     """Add up the equal pairs of all buckets."""
     firsts = (folder.read(order.rank_file(b), 0, 8) for b in range(order.n_buckets))
     return sum(int(np.frombuffer(first, dtype=np.int64)[0]) for first in firsts)
-
-
-def tally_file(piece: int) -> str:
-    """Name of the file with the frequent points of a piece."""
-    return f"tallies/{piece:06d}"
-
-
-def tally_piece(table: Table, order: Order, piece: int) -> None:
-    """Count the labels of the frequent points of a piece."""
-    import pyarrow as pa
-
-    rows, _ = kept_rows(table, order, piece)
-    rests = (table.folder.read(order.rank_file(bucket), 8) for bucket in range(order.n_buckets))
-    often = np.concatenate([np.frombuffer(rest, dtype=np.uint64) for rest in rests])
-    hashes = INDEX_KEY.hashes(as_points(rows.X, decimals=order.decimals))
-    rows = rows.take(np.flatnonzero(np.isin(hashes, often)))
-    index, counts = _tally(rows.X, rows.codes, len(table.classes), order.decimals)
-    firsts = np.unique(index, return_index=True)[1]
-    found = rows.arrow.take(pa.array(firsts))
-    for code in range(len(table.classes)):
-        found = found.append_column(COUNT.format(code), pa.array(counts[:, code]))
-    table.folder.write_arrow(tally_file(piece), found)
-
-
-def _tally(
-    X: Any, codes: NDArray[np.intp], n_classes: int, decimals: int | None
-) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Return which distinct point each row is, and how often each has each label."""
-    counted = count_points(X, decimals=decimals)
-    index = PointIndex(counted.points).locate(as_points(X, decimals=decimals))
-    cells = np.bincount(index * n_classes + codes, minlength=len(counted.counts) * n_classes)
-    return index, cells.reshape(len(counted.counts), n_classes).astype(np.int64)
-
-
-def frequent_points(table: Table, order: Order, least: int) -> tuple[Any, NDArray[np.int64]]:
-    """Add up the tallies of all pieces: points that occur often, and counts of their labels."""
-    import pyarrow as pa
-
-    tables = [table.folder.read_arrow(tally_file(piece)) for piece in range(table.n_pieces)]
-    found = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
-    names = [COUNT.format(code) for code in range(len(table.classes))]
-    counts = np.column_stack([found.column(name).to_numpy() for name in names])
-    X = container_of(found.select(list(table.features)), table.container)
-    counted = count_points(X, decimals=order.decimals)
-    index = PointIndex(counted.points).locate(as_points(X, decimals=order.decimals))
-    total = np.zeros((len(counted.counts), len(names)), dtype=np.int64)
-    np.add.at(total, index, counts)
-    kept = np.flatnonzero(total.sum(axis=1) >= least)
-    return take_rows(counted.values, kept), total[kept]
 
 
 # -- how often the values of a column occur --------------------------------------------------------

@@ -98,11 +98,6 @@ def fit_files(
             f"estimator={estimator!r} must be a PointwiseReplicableClassifier: other estimators "
             "need their sample in memory."
         )
-    if estimator.check_price:
-        raise ValueError(
-            "check_price=True is not supported for a fit from files: the single fit would need all "
-            "rows in memory."
-        )
     if client is not None and folder is None:
         raise ValueError("client= needs folder=: storage that all workers see.")
     estimator._validate_params()

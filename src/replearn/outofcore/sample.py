@@ -23,16 +23,12 @@ from replearn.binding import (
     rows_sketched,
 )
 from replearn.execution import keyed_seeds, random_state_names
-from replearn.guarantees import HeavyStage, Plan
-from replearn.heavy import INDEX_KEY, HeavyPoints, fewest_remembered, heavy_from_counts
+from replearn.guarantees import Plan
 from replearn.learners import N_ROWS, FirstRows
 from replearn.outofcore.counting import (
     count_bucket,
     equal_pairs,
-    frequent_points,
     hash_points_of_piece,
-    tally_file,
-    tally_piece,
 )
 from replearn.outofcore.job import Job
 from replearn.outofcore.look import Look
@@ -91,24 +87,13 @@ class FileSample:
         """Cut the rows into disjoint blocks of equal size, partition by partition."""
         return BlocksOfFiles(self, design, key)
 
-    def heavy_points(
-        self, classes: NDArray[Any], stage: HeavyStage, key: SharedKey, decimals: int | None
-    ) -> HeavyPoints:
-        """Find and label the points that occur often."""
-        table = self.job.table
-        least = fewest_remembered(self.n, stage)
-        order = self.count_equal("points", INDEX_KEY, decimals, least)
-        self.job.each_piece(partial(tally_piece, table, order), tally_file, "pieces tallied")
-        counted = frequent_points(table, order, least)
-        return heavy_from_counts(*counted, self.n, classes, stage, key, decimals)
-
-    def count_equal(self, name: str, key: SharedKey, decimals: int | None, least: int) -> Order:
-        """Count equal points by their hashes."""
+    def count_equal(self, name: str, key: SharedKey, decimals: int | None) -> Order:
+        """Count pairs of equal points by their hashes."""
         table = self.job.table
         order = Order(name, key, bucket_bits(self.n), decimals, self.earlier)
         hashed = partial(hash_points_of_piece, table, order)
         self.job.each_piece(hashed, order.hash_file, "pieces hashed")
-        counted = partial(count_bucket, table.folder, order, table.n_pieces, least)
+        counted = partial(count_bucket, table.folder, order, table.n_pieces)
         self.job.each_bucket(counted, order, "buckets counted")
         return order
 
@@ -203,7 +188,7 @@ class BlocksOfFiles:
     def refuted_point_mass(self, assumed: float) -> str | None:
         """Say in words that equal rows refute a bound on point masses; None if they do not."""
         n = self.sample.n
-        order = self.sample.count_equal("equal", EQUAL_ROWS, self.design.decimals, n + 1)
+        order = self.sample.count_equal("equal", EQUAL_ROWS, self.design.decimals)
         return refuted_by_pairs(n, equal_pairs(self.job.folder, order), assumed)
 
 
