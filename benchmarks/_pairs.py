@@ -5,13 +5,11 @@ import math
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from replearn.guarantees import Comparison
 
 VERDICTS = ("certified", "estimated", "warned", "not certified", "refused")
 """Verdicts of a pair, the most trusting first; "warned": `fit` says that rho is not reached."""
@@ -29,46 +27,26 @@ class Outcome:
     verdict: str
     result: str
     probed: str | None = None
-    voted: str | None = None
 
     @property
     def trusted(self) -> float:
         """Flips that certificates vouch for: certified or estimated, and "yes" to the end."""
-        last = self.voted or self.probed or self.result
+        last = self.probed or self.result
         return self.rate * (self.verdict in VERDICTS[:2] and last.startswith("yes"))
 
 
-def outcome_of(
-    claimed: float, rate: float, runs: Any, probes: Any = None, votes: Any = None
-) -> Any:
+def outcome_of(claimed: float, rate: float, runs: Any, probes: Any = None) -> Outcome:
     """Put the measurement and both certificates of a pair together."""
     one, two = runs
     probed = _result(one.comparable(two, probes=probes)) if probes else None
-    voted = None
-    if votes:
-        voted = _result(_without_failed(one.comparable(two, probes=probes, votes=votes)))
     verdict = max((run.verdict for run in runs), key=VERDICTS.index)
-    return Outcome(claimed, rate, verdict, _result(one.comparable(two)), probed, voted)
+    return Outcome(claimed, rate, verdict, _result(one.comparable(two)), probed)
 
 
 def _result(comparison: Any) -> str:
     if comparison.comparable == "yes" and comparison.unverified_conditions:
         return "yes, if"
     return comparison.comparable
-
-
-def _without_failed(comparison: Comparison) -> Comparison:
-    """Leave out conditions that the rows of a run refute: what do the votes say by themselves?"""
-    unknowns = (text for text in comparison.unknowns if not text.startswith("not certified "))
-    return replace(comparison, unknowns=tuple(unknowns))
-
-
-def votes_of(models: Any, tables: Any) -> Any:
-    """Return the block votes of two models on the same rows, as each lab encodes them."""
-    try:
-        return tuple(model.block_votes(X) for model, X in zip(models, tables, strict=True))
-    except ValueError:  # other columns: no votes on these rows
-        return None
 
 
 @dataclass(frozen=True)
@@ -111,7 +89,7 @@ class Row:
 
     @property
     def result(self) -> str:
-        """The most trusting result without probe and votes."""
+        """The most trusting result without a probe."""
         return _first(RESULTS, (pair.result for pair in self.pairs))
 
     @property
@@ -120,25 +98,19 @@ class Row:
         return _first(RESULTS, (pair.probed or "-" for pair in self.pairs))
 
     @property
-    def voted(self) -> str:
-        """How many pairs are still "yes" after votes were compared, where they were."""
-        known = [pair.voted for pair in self.pairs if pair.voted]
-        return f"{sum(v.startswith('yes') for v in known)}/{len(known)}" if known else "-"
-
-    @property
     def _trusted(self) -> list[float]:
         return [pair.trusted for pair in self.pairs]
 
     def __str__(self) -> str:
         numbers = f"{len(self.pairs):5d} {self.claimed:6.3f} {self.flips:6.3f} {self.trusted:7.3f}"
-        words = f"{self.verdict:14} {self.result:8} {self.probed:8} {self.voted:>9}"
+        words = f"{self.verdict:14} {self.result:8} {self.probed:8}"
         return f"{self.name:48} {numbers}  {words}{'  SILENT' * self.silent}"
 
     def markdown(self) -> str:
         """Return the row as it stands in docs/honesty.md."""
         if self.verdict == "refused":
-            return f"| {self.name} | {self.claimed:.3f} |  |  | refused |  |  |  |"
-        words = (self.verdict, self.result, self.probed, self.voted)
+            return f"| {self.name} | {self.claimed:.3f} |  |  | refused |  |  |"
+        words = (self.verdict, self.result, self.probed)
         cells = " | ".join("" if word == "-" else word for word in words)
         numbers = f"{self.claimed:.3f} | {self.flips:.3f} | {self.trusted:.3f}"
         return f"| {self.name} | {numbers} | {cells} |{' SILENT' * self.silent}"
@@ -146,7 +118,7 @@ class Row:
 
 HEADER = (
     f"{'way to differ':48} {'pairs':>5} {'claim':>6} {'flips':>6} {'trusted':>7}  {'verdict':14} "
-    f"{'result':8} {'probe':8} {'votes: yes':>9}"
+    f"{'result':8} {'probe':8}"
 )
 
 

@@ -2,7 +2,7 @@
 
 Each row is a way in which two labs break a condition of the promise. The script measures how often
 their predictions differ on fresh points and prints it beside what the certificates say, without and
-with a probe, and with the votes of both labs on 64 shared rows. "trusted" counts the flips of the
+and with a probe. "trusted" counts the flips of the
 pairs that are certified and comparable to the end, as a share of all pairs; a row where they are
 more than promised fails the script. With a file to keep its pairs it goes on where an earlier run
 ended.
@@ -23,7 +23,7 @@ from typing import Any
 import honesty_ordinary
 import numpy as np
 import pandas as pd
-from _pairs import Outcome, add_arguments, outcome_of, run, votes_of
+from _pairs import Outcome, add_arguments, outcome_of, run
 from honesty_conditions import CONDITION_ROWS
 from honesty_processes import PROCESS_ROWS
 from honesty_scores import SCORE_ROWS
@@ -46,7 +46,6 @@ from replearn import PointwiseReplicableClassifier, plan
 from replearn.binding import encode_probe
 from replearn.hypotheses import Thresholds
 from replearn.learners import (
-    ApproximatelyReplicableClassifier,
     RealizableReplicableClassifier,
     ReplicableSelector,
     SemiReplicableClassifier,
@@ -55,7 +54,6 @@ from replearn_lab.learning import OnePointLearner, TableLearner
 
 RHO = 0.2
 POINTS = 300
-VOTED = 64
 
 
 def people(rng: np.random.Generator, n: int) -> pd.DataFrame:
@@ -118,8 +116,7 @@ def measure(
     probes = None
     if front is not None:
         probes = tuple(encode_probe(model.certificate_, points) for model, points in models)
-    votes = votes_of(*zip(*((model, points[:VOTED]) for model, points in models), strict=True))
-    return outcome_of(runs[0].rho, float(np.mean(one != two)), runs, probes, votes)
+    return outcome_of(runs[0].rho, float(np.mean(one != two)), runs, probes)
 
 
 # -- points that carry mass ------------------------------------------------------------------------
@@ -127,14 +124,8 @@ def four_values(pair: int) -> Outcome:
     """Four values, labels at random: do two models differ on more than gamma?"""
     rng, models, gamma = np.random.default_rng([pair, 13]), [], 0.2
     for _ in range(2):
-        model = ApproximatelyReplicableClassifier(
-            TableLearner(),
-            rho=0.05,
-            gamma=gamma,
-            classes=[0, 1],
-            shared_key=pair,
-            n_partitions=1,
-        )
+        made = plan("approximate", n=3300, rho=0.05, gamma=gamma, classes=[0, 1], n_partitions=1)
+        model = PointwiseReplicableClassifier(TableLearner(), plan=made, shared_key=pair)
         X, y = rng.integers(0, 4, (3300, 1)).astype(float), rng.integers(0, 2, 3300)
         models.append(model.fit(X, y))
     one, two = (model.predict(np.arange(4.0)[:, None]) for model in models)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from _pairs import Outcome, outcome_of, votes_of
+from _pairs import Outcome, outcome_of
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, scale
@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from replearn import IncumbentClassifier, PointwiseReplicableClassifier
 from replearn.binding import encode_probe
 
-RHO, ROWS, POINTS, VOTED, PIECE = 0.2, 2500, 300, 64, 10
+RHO, ROWS, POINTS, PIECE = 0.2, 2500, 300, 10
 
 Table = tuple[pd.DataFrame, Any]
 Pair = Callable[[int], Outcome]
@@ -33,12 +33,10 @@ def learner(key: int, base: Any = None) -> PointwiseReplicableClassifier:
 
 
 def compared(models: list[Any], predictions: list[Any], shared: Any, probes: Any = None) -> Outcome:
-    """Compare what two labs predict, what their certificates say, and votes on shared rows."""
+    """Compare what two labs predict, and what their certificates say."""
     runs = [model.certificate_ for model in models]
     flips = float(np.mean(predictions[0] != predictions[1]))
-    tables = shared if isinstance(shared, list) else [shared, shared]
-    votes = votes_of(models, [table[:VOTED] for table in tables])
-    return outcome_of(runs[0].rho, flips, runs, probes, votes)
+    return outcome_of(runs[0].rho, flips, runs, probes)
 
 
 # -- E1: incumbents --------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import make_classification
@@ -28,7 +27,6 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from replearn import PointwiseReplicableClassifier
 from replearn.guarantees import Certificate
 from replearn.learners import (
-    ApproximatelyReplicableClassifier,
     IncumbentClassifier,
     incumbent,
     planning,
@@ -53,7 +51,6 @@ SETS = (
 )
 MAX_ROWS = 20_000
 MAX_VOTE_ROWS = 4_000
-VOTED = 64
 DELTA = 0.01
 FALSE_ALARM = 1e-6
 MAX_REPEATS, SECONDS = 20, 5.0
@@ -70,7 +67,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="folder with the files; default: the environment variable REPLEARN_DATA",
     )
     parser.add_argument("--sets", default=",".join(SETS), help="names of files, with commas")
-    parser.add_argument("--votes", type=int, default=10, help="tests of votes for each file")
     parser.add_argument("--part", choices=("all", "tables", "guides"), default="all")
 
 
@@ -85,7 +81,6 @@ def run(parser: ArgumentParser, options: Namespace) -> int:
             parser.error(f"--data {options.data}: give a folder of files, or set REPLEARN_DATA")
         names = options.sets.split(",")
         alarms += sum([real_table(Path(options.data), name) for name in names])
-        alarms += vote_alarms(Path(options.data), names, options.votes)
     if options.part != "tables":
         alarms += guides()
     return int(alarms > 0)
@@ -139,44 +134,6 @@ def real_table(folder: Path, name: str) -> int:
     if alarm:
         print(f"   FALSE ALARM: {runs[0].reason} {comparison}")
     return int(alarm)
-
-
-def vote_alarms(folder: Path, names: list[str], n_tests: int) -> int:
-    """Compare votes of two labs with disjoint parts of a file, on other rows of it.
-
-    1 if more are called different than by a test of level delta, but with probability 1e-6.
-    """
-    found = {name: _vote_alarms(*read_table(folder, name), n_tests) for name in names}
-    limit = int(binom.isf(FALSE_ALARM, len(names) * n_tests, DELTA))
-    total = Counter(result for results in found.values() for result in results)
-    print(
-        f"votes of {len(names) * n_tests} pairs: {total['no']} called different (at most {limit}), "
-        f"{total['unknown']} unknown, since rows may occur in both parts",
-        flush=True,
-    )
-    for name, results in found.items():
-        if set(results) != {"yes"}:
-            print(f"   {name}: {dict(Counter(results))}")
-    return int(total["no"] > limit)
-
-
-def _vote_alarms(X: pd.DataFrame, y: Any, n_tests: int) -> list[str]:
-    """Return what the votes of each pair say: yes, no or unknown."""
-    size = min((len(y) - VOTED) // 2, MAX_VOTE_ROWS)
-    results = []
-    for test in range(n_tests):
-        order = np.random.default_rng([test, 67]).permutation(len(y))
-        models = []
-        for rows in np.split(order[VOTED : VOTED + 2 * size], 2):
-            base = learner()
-            model = PointwiseReplicableClassifier(base, rho=0.2, max_fits=40, shared_key=test)
-            models.append(model.fit(X.iloc[rows], y[rows]))
-        votes = tuple(model.block_votes(X.iloc[order[:VOTED]]) for model in models)
-        one, two = (model.certificate_ for model in models)
-        found = one.comparable(two, votes=votes)
-        of_votes = {"no": found.differences, "unknown": found.unknowns}
-        results.append(next((k for k, v in of_votes.items() if "votes:" in str(v)), "yes"))
-    return results
 
 
 def guides() -> int:
@@ -255,10 +212,6 @@ def cost() -> None:
         )
     for name, (base, rows, codes) in cases.items():
         _print_cost(name, PointwiseReplicableClassifier(base, shared_key="k"), rows, codes, spent)
-    for name in list(cases)[::3]:
-        base, rows, codes = cases[name]
-        whole = ApproximatelyReplicableClassifier(base, shared_key="k")
-        _print_cost(f"whole models, {name}", whole, rows, codes, spent)
     for name, (base, rows) in short.items():
         model = PointwiseReplicableClassifier(base, **few, shared_key="k")
         retrained = IncumbentClassifier(model, clone(model).fit(rows, y[:5000]), memory=0.5)

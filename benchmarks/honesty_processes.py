@@ -23,7 +23,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from replearn import PointwiseReplicableClassifier
 
-RHO, ROWS, POINTS, VOTED = 0.2, 2500, 300, 64
+RHO, ROWS, POINTS = 0.2, 2500, 300
 TOWNS = np.array([f"town {k}" for k in range(20)])
 PACKAGE = "__version__ = '1.0'\n\n\ndef above(X):\n    return (X > {limit}).astype(float)\n"
 
@@ -76,7 +76,7 @@ def prepare_folder(case: str, lab: int, folder: Path) -> None:
 
 
 def train(case: str, pair: int, lab: int, folder: Path) -> None:
-    """Fit one lab in its folder, and leave predictions, certificate and votes there."""
+    """Fit one lab in its folder, and leave predictions and certificate there."""
     warnings.simplefilter("ignore")
     prepare_folder(case, lab, folder)
     os.chdir(folder)
@@ -85,7 +85,7 @@ def train(case: str, pair: int, lab: int, folder: Path) -> None:
     model = PointwiseReplicableClassifier(base_of(case), rho=RHO, max_fits=60, shared_key=pair)
     model.fit(*draw(rng, ROWS))
     fresh = draw(np.random.default_rng([pair, 61]), POINTS)[0]
-    found = (model.predict(fresh), model.certificate_, model.block_votes(fresh[:VOTED]))
+    found = (model.predict(fresh), model.certificate_)
     (folder / "lab.pickle").write_bytes(pickle.dumps(found))
 
 
@@ -100,9 +100,9 @@ def two_processes(pair: int, *, case: str) -> Outcome:
             arguments = [case, str(pair), str(lab), folder]
             subprocess.run([sys.executable, "-c", command, *arguments], check=True, env=env)
             found.append(pickle.loads(Path(folder, "lab.pickle").read_bytes()))
-    (one, here, mine), (two, there, yours) = found
+    (one, here), (two, there) = found
     rate = float(np.mean(one != two))
-    return outcome_of(here.rho, rate, (here, there), votes=(mine, yours))
+    return outcome_of(here.rho, rate, (here, there))
 
 
 def main(arguments: list[str]) -> None:

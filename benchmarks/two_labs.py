@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from _pairs import Outcome, add_arguments, outcome_of, run, votes_of
+from _pairs import Outcome, add_arguments, outcome_of, run
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -33,7 +33,7 @@ from sklearn.preprocessing import FunctionTransformer
 from replearn import PointwiseReplicableClassifier
 from replearn.binding import encode_probe
 
-RHO, FITS, ROWS, POINTS, VOTED = 0.2, 60, 2500, 300, 64
+RHO, FITS, ROWS, POINTS, PROBED = 0.2, 60, 2500, 300, 64
 TOWNS = ("Köln", "Jena", "Łódź", "Ulm")
 
 
@@ -235,10 +235,9 @@ def measure(way: Way, pair: int) -> Outcome:
     certificates = [one.certificate_, two.certificate_]
     if way.issued is not None:
         certificates[1] = way.issued(certificates[1])
-    shared = (fresh[:VOTED], way.cells(fresh[:VOTED]))
+    shared = (fresh[:PROBED], way.cells(fresh[:PROBED]))
     probes = _probes(certificates, shared)
-    votes = votes_of((one, two), shared) if way.issued is None else None
-    return outcome_of(certificates[0].rho, rate, certificates, probes, votes)
+    return outcome_of(certificates[0].rho, rate, certificates, probes)
 
 
 def _train(way: Way, rng: np.random.Generator, pair: int) -> Any:

@@ -108,7 +108,6 @@ MORE_THEORY = {
     "IncumbentClassifier": ("incumbent-band",),
     "IncumbentRegressor": ("incumbent-band",),
     "PointwiseReplicableClassifier": ("pointwise-threshold", "multiclass-vote", "heavy-labels"),
-    "ApproximatelyReplicableClassifier": ("approximate-direct", "approximate-markov"),
     "audit": ("binomial-limits", "halves-of-one-file"),
     "compare": ("binomial-limits",),
 }

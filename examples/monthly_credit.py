@@ -2,7 +2,7 @@
 A monthly credit model, start to end
 ====================================
 
-Audit, threshold, fit, gate, deployment, a letter to a customer, and the next month. The guide
+Audit, threshold, fit, gate, deployment, and the next month. The guide
 of the same name explains each step; its code is this file.
 """
 
@@ -78,11 +78,6 @@ for name, new_model in {"plain retraining": plain, "with the incumbent": candida
 save(candidate, "credit.replearn", notes={"month": "2026-07"})
 served = load("credit.replearn")
 assert (served.predict(applicants) == candidate.predict(applicants)).all()
-
-# %%
-refused = applicants[served.predict(applicants) == "refuse"]
-letter = served.explain(refused[:3], style="plain", reference=june[:100])
-print(letter)
 
 # %%
 august, august_labels = loans(8)

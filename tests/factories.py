@@ -1,10 +1,13 @@
 """What tests of several folders share: limits of simulations, objects that cannot be read."""
 
+import warnings
+
 import numpy as np
 from scipy.stats import binom
 from sklearn.naive_bayes import GaussianNB
 
 from replearn import PointwiseReplicableClassifier, plan
+from replearn.exceptions import NotCertifiedWarning
 
 FALSE_ALARM = 1e-8
 """Probability that a simulation refutes a bound that holds, for one assertion."""
@@ -31,6 +34,47 @@ def on_blocks(estimator=None, *, n, task="pointwise", **params):
     set_by_plan = {name: params.pop(name) for name in PLANNED if name in params}
     set_by_plan.setdefault("rho", 0.1)
     return PointwiseReplicableClassifier(estimator, plan=plan(task, n=n, **set_by_plan), **params)
+
+
+class PlannedInFit:
+    """The pointwise classifier whose plan is made for the rows that it is fitted to."""
+
+    def __init__(self, estimator=None, **params):
+        self.params = {"estimator": estimator, **params}
+
+    def set_params(self, **params):
+        self.params |= params
+        return self
+
+    def fit(self, X, y, *, groups=None, **fit_params):
+        n = len(y) if groups is None else len(np.unique(groups))
+        unit = "rows" if groups is None else "groups"
+        n_classes = max(2, len(np.unique(y)))
+        counted = {} if "classes" in self.params else {"n_classes": n_classes}
+        model = on_blocks(**(counted | self.params), n=n, unit=unit)
+        if not model.plan.certified:
+            warnings.warn(model.plan.reason, NotCertifiedWarning, stacklevel=2)
+        self.fitted = model.fit(X, y, groups=groups, **fit_params)
+        return self.fitted
+
+    def __getattr__(self, name):
+        if name == "fitted":
+            raise AttributeError("not fitted")
+        return getattr(self.fitted, name)
+
+
+def voting(estimator=None, **params):
+    """Return the pointwise classifier; with a plan where only a plan has a parameter."""
+    if params.get("n_blocks") and "n_partitions" in params and "max_fits" not in params:
+        params["max_fits"] = params["n_blocks"] * params.pop("n_partitions")
+    if params.keys() <= set(PointwiseReplicableClassifier._get_param_names()):
+        return PointwiseReplicableClassifier(estimator, **params)
+    return PlannedInFit(estimator, **params)
+
+
+def whole_models(estimator=None, *, rho=0.1, gamma=0.1, **params):
+    """Return the classifier with a promise about whole models."""
+    return PlannedInFit(estimator, task="approximate", rho=rho, gamma=gamma, **params)
 
 
 class Unreadable:

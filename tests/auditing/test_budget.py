@@ -61,7 +61,7 @@ def long():
 
 
 def ours(base):
-    return PointwiseReplicableClassifier(base, n_blocks=20, n_partitions=1, verbose=-1)
+    return PointwiseReplicableClassifier(base, n_blocks=20, max_fits=20, verbose=-1)
 
 
 def run(models, data, budget=None, n_pairs=50, **options):

@@ -15,17 +15,17 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from replearn import PointwiseReplicableClassifier
 from replearn.auditing import CHECKS, audit
 from replearn.auditing._table import data_facts
 from replearn.testing.populations import ConstantLearner, FirstRowLearner
+from tests.factories import voting
 
 ROOT = Path(__file__).parents[2]
 
 
 def ours(base=None, **params):
     params = {"n_blocks": 20, "n_partitions": 1, "shared_key": "findings"} | params
-    return PointwiseReplicableClassifier(FirstRowLearner() if base is None else base, **params)
+    return voting(FirstRowLearner() if base is None else base, **params)
 
 
 @cache

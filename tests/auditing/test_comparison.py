@@ -14,7 +14,12 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from replearn import DecisionThresholdClassifier, IncumbentClassifier, ScoreReplicableClassifier
+from replearn import (
+    DecisionThresholdClassifier,
+    IncumbentClassifier,
+    PointwiseReplicableClassifier,
+    ScoreReplicableClassifier,
+)
 from replearn.auditing import UpdateDisplay, compare, update_gates
 from replearn.auditing._stability_index import psi
 
@@ -451,9 +456,8 @@ def test_reasons_name_what_is_unusual():
 
 
 def test_reasons_come_from_models_that_explain_themselves():
-    from replearn import PointwiseReplicableClassifier
 
-    clf = PointwiseReplicableClassifier(GaussianNB(), n_blocks=20, n_partitions=1)
+    clf = PointwiseReplicableClassifier(GaussianNB(), n_blocks=20, max_fits=20)
     ours = clf.fit(X[:600], Y[:600])
     found = compare(OLD, ours, ROWS[:200])
     assert any(row.reason.startswith("for it: feature ") for row in found.changed_rows)

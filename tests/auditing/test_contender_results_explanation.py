@@ -113,7 +113,7 @@ def test_what_cannot_be_explained():
     found, finding = explained(LogisticRegression(), sparse.csr_matrix(X), y, n_pairs=2)
     assert found is None
     assert finding.status == "not applicable"
-    ours = PointwiseReplicableClassifier(LogisticRegression(), n_blocks=8, n_partitions=1)
+    ours = PointwiseReplicableClassifier(LogisticRegression(), n_blocks=8, max_fits=8)
     assert explained(ours, X, y, n_pairs=2)[0] is None
 
 

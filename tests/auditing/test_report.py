@@ -45,7 +45,7 @@ def result():
         sparse_threshold=0,
     )
     base = make_pipeline(encode, LogisticRegression(max_iter=1000))
-    ours = PointwiseReplicableClassifier(base, n_blocks=8, n_partitions=1)
+    ours = PointwiseReplicableClassifier(base, n_blocks=8, max_fits=8)
     contenders = {EVIL: base, "replicable": ours}
     found = audit(contenders, X, y, n_pairs=4, test_size=150, subgroups=[EVIL, "town"])
     about = {"file": "people.csv", "target": "income", "model": "logreg"}

@@ -17,13 +17,14 @@ from replearn import DecisionThresholdClassifier, PointwiseReplicableClassifier
 from replearn.auditing import audit, compare
 from replearn.auditing._judgement import verdict_sentences
 from replearn.auditing._statistics import Predictions, mean_limits, usefulness
+from tests.factories import voting
 
 OPTIONS = {"n_pairs": 3, "test_size": 300, "shared_key": "useful", "sources": False}
 
 
 def ours(**params):
     settings = {"n_blocks": 20, "shared_key": "k", "n_partitions": 1} | params
-    return PointwiseReplicableClassifier(GaussianNB(), **settings)
+    return voting(GaussianNB(), **settings)
 
 
 @pytest.fixture(scope="module", params=[2, 3])
@@ -236,7 +237,7 @@ def test_a_certified_constant_has_an_empty_guarantee():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1200, 2)), (rng.random(1200) < 0.85).astype(int)
     constant = PointwiseReplicableClassifier(
-        ConstantLearner(), n_blocks=20, shared_key="k", n_partitions=1
+        ConstantLearner(), n_blocks=20, shared_key="k", max_fits=20
     )
     result = audit({"baseline": Cut(), "constant": constant}, X, y, **OPTIONS)
     assert result["constant"].certificate.certified

@@ -45,7 +45,7 @@ from replearn.learners import (
     ReplicableThresholdClassifier,
     SemiReplicableClassifier,
 )
-from tests.factories import Holder, Unreadable
+from tests.factories import Holder, Unreadable, voting
 
 N = 3000
 
@@ -61,9 +61,7 @@ def table(seed, n=N):
 
 def fitted(X, y, base=None, **settings):
     base = GaussianNB() if base is None else base
-    return PointwiseReplicableClassifier(
-        base, **{"rho": 0.4, "max_fits": 12, "shared_key": "k", **settings}
-    ).fit(X, y)
+    return voting(base, **{"rho": 0.4, "max_fits": 12, "shared_key": "k", **settings}).fit(X, y)
 
 
 def certified(lab, base=None, **settings):

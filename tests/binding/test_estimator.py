@@ -18,14 +18,14 @@ from replearn.binding.digests import bind
 from replearn.binding.estimator import SWITCH, blocks_to_check, files_read, may_have_state
 from replearn.execution.fitting import fit_one_block
 from replearn.randomness import SharedKey
-from tests.factories import Holder, Unreadable
+from tests.factories import Holder, Unreadable, voting
 
 
 def fitted(base, **settings):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(2000, 3)), rng.integers(0, 2, 2000)
     settings = {"rho": 0.4, "max_fits": 40, "shared_key": "k", **settings}
-    return PointwiseReplicableClassifier(base, **settings).fit(X, y)
+    return voting(base, **settings).fit(X, y)
 
 
 class Counting(ClassifierMixin, BaseEstimator):

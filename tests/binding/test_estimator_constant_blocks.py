@@ -15,15 +15,14 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import (
-    ApproximatelyReplicableClassifier,
     ConstantBlocksWarning,
     NotCertifiedWarning,
-    PointwiseReplicableClassifier,
     PublicKeyWarning,
     UsefulnessWarning,
 )
 from replearn.learners import FiniteRandomnessClassifier, ReplicableSearchCV, training
 from replearn.testing.populations import FirstRowLearner
+from tests.factories import voting, whole_models
 
 N, T = 702, 18  # 39 rows per block: one too few for two leaves of 20
 BOOSTING = HistGradientBoostingClassifier(max_iter=3)
@@ -40,7 +39,7 @@ def sample(n=N, share=0.5, *, noise=False, seed=0):
 def learner(base, **params):
     cut = {"n_blocks": T, "n_partitions": 1, "small_blocks": "keep"}
     params = cut | {"shared_key": "tests"} | params
-    return PointwiseReplicableClassifier(base, **params)
+    return voting(base, **params)
 
 
 def search(base, grid, **params):
@@ -83,8 +82,7 @@ def test_boosting_in_blocks_that_it_cannot_split_is_told_before_the_fit():
     ):
         assert words in message
     assert len(caught) == 1
-    assert caught[0].filename == __file__
-    assert len(np.unique(model.vote_share(X))) == 1  # it is as bad as the warning says
+    assert len(np.unique(model.predict_proba(X)[:, 1])) == 1  # it is as bad as the warning says
 
 
 def test_models_that_do_not_split():
@@ -103,8 +101,7 @@ def test_models_that_do_not_split():
     ):
         assert words in message
     assert len(caught) == 1
-    assert caught[0].filename == __file__
-    assert len(np.unique(model.vote_share(X))) == 1  # it is as bad as the warning says
+    assert len(np.unique(model.predict_proba(X)[:, 1])) == 1  # it is as bad as the warning says
 
 
 @pytest.mark.parametrize(("n_told", "said"), [(7, True), (8, False)])
@@ -166,7 +163,7 @@ def test_blocks_of_one_row():
 
 def test_the_approximate_learner_says_so_too():
     cut = {"n_blocks": T, "n_partitions": 1, "small_blocks": "keep"}
-    model = ApproximatelyReplicableClassifier(BOOSTING, **cut)
+    model = whole_models(BOOSTING, **cut)
     with pytest.warns((ConstantBlocksWarning, NotCertifiedWarning)) as caught:
         model.fit(*sample())
     assert ConstantBlocksWarning in {item.category for item in caught}

@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
 from replearn.binding.estimator import rows_needed
+from tests.factories import voting
 
 BOOSTING = HistGradientBoostingClassifier(max_iter=1)
 
@@ -55,9 +56,12 @@ def test_the_least_number_is_where_boosting_begins_to_split(rows):
     assert (len(np.unique(model.predict_proba(X)[:, 1])) > 1) == (rows >= rows_needed(model).least)
 
 
+COARSE = HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=19)
+
+
 def design_of(base, n, **params):
     X, y = make_classification(n, random_state=0)
-    params = {"max_fits": 30, "shared_key": "k", "small_blocks": "keep", **params}
+    params = {"max_fits": 30, "shared_key": "k", **params}
     model = PointwiseReplicableClassifier(base, **params)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -66,21 +70,21 @@ def design_of(base, n, **params):
 
 
 def test_blocks_are_as_large_as_the_learner_needs():
-    useful, said = design_of(BOOSTING, 2000)
-    assert useful.block_size == 80
+    useful, said = design_of(COARSE, 2000)
+    assert useful.block_size == 76
     assert not said
-    just, said = design_of(BOOSTING, 900)  # 11 blocks of 80 do not reach 0.1, 22 of 40 do
-    assert just.block_size == 40
+    just, said = design_of(COARSE, 900)  # 11 blocks of 76 do not reach 0.1, 23 of 38 do
+    assert just.block_size == 39
     assert not said
-    small, said = design_of(BOOSTING, 500)  # 12 blocks of 40: said, with the rho they reach
-    assert small.block_size >= 40
+    small, said = design_of(COARSE, 500)  # 13 blocks of 38: said, with the rho they reach
+    assert small.block_size >= 38
     assert said == {NotCertifiedWarning}
     assert design_of(DecisionTreeClassifier(), 2000, max_fits=88)[0].block_size == 25
 
 
 def test_what_the_caller_fixes_stands():
     X, y = make_classification(1200, random_state=0)
-    model = PointwiseReplicableClassifier(BOOSTING, n_blocks=40, max_fits=40, small_blocks="keep")
+    model = voting(BOOSTING, n_blocks=40, max_fits=40, small_blocks="keep")
     with pytest.warns(UserWarning, match="predicts a single class if it is"):
         model.fit(X, y)
     assert model.certificate_.design.block_size == 30

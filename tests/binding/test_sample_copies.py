@@ -15,7 +15,6 @@ from sklearn.preprocessing import StandardScaler
 
 from replearn import (
     NotCertifiedWarning,
-    PointwiseReplicableClassifier,
     PointwiseReplicableRegressor,
     RealizableReplicableClassifier,
     ReplicableSearchCV,
@@ -25,6 +24,7 @@ from replearn import (
 )
 from replearn.binding.sample import copy_conditions
 from replearn.hypotheses import Stumps
+from tests.factories import voting
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(2500, 4)), columns=list("abcd"))
@@ -34,7 +34,7 @@ RARE = (RNG.random(2500) < 0.1).astype(int)
 
 def learner(base=None, **params):
     settings = {"rho": 0.2, "max_fits": 60, "shared_key": "s"} | params
-    return PointwiseReplicableClassifier(base or GaussianNB(), **settings)
+    return voting(base or GaussianNB(), **settings)
 
 
 def found(rows, labels, groups=None):

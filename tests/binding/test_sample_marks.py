@@ -189,7 +189,7 @@ def test_precision_of_tables(table):
 @pytest.mark.parametrize("frame", [pd.DataFrame, lambda X: pl.DataFrame(X, schema=NAMES)])
 def test_a_float32_frame_is_noticed(table, frame):
     y = table[:, 0] > 0
-    model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=18, n_partitions=1)
+    model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=18, max_fits=18)
     model.fit(frame(table), y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -200,7 +200,7 @@ def test_a_float32_frame_is_noticed(table, frame):
 
 def test_warnings_point_at_the_line_of_the_user(table):
     y = table[:, 0] > 0
-    model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=18, n_partitions=1)
+    model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=18, max_fits=18)
     with pytest.warns(PreprocessingWarning) as front:
         make_pipeline(StandardScaler(), model).fit(table, y)
     model.fit(table, y)

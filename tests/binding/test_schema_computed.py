@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from replearn import PointwiseReplicableClassifier
 from replearn.exceptions import PreprocessingWarning
+from tests.factories import voting
 
 
 def table(computed):
@@ -22,9 +22,7 @@ def table(computed):
 
 
 def model(**params):
-    return PointwiseReplicableClassifier(
-        GaussianNB(), n_blocks=18, max_fits=18, shared_key="computed", **params
-    )
+    return voting(GaussianNB(), n_blocks=18, max_fits=18, shared_key="computed", **params)
 
 
 @pytest.mark.parametrize("as_frame", [False, True])

@@ -1,4 +1,4 @@
-"""Whole models with a heavy stage or several classes: exact tails, inverse pairs, simulation."""
+"""Heavy sets and several classes: exact tails, inverse pairs, simulation."""
 
 import math
 
@@ -18,13 +18,11 @@ from replearn.bounds.approximate import vote_mean_and_spread
 from replearn.bounds.approximate_heavy import (
     crowd_bound,
     crowd_tail,
-    heavy_disagreement_bound,
-    heavy_disagreement_tail,
     label_disagreement_tail,
     membership_disagreement_tail,
     membership_spread,
 )
-from replearn.bounds.heavy_sets import SetLaw, set_flip_bound
+from replearn.bounds.heavy_sets import SetLaw
 from replearn.bounds.multiclass import (
     agreement_probability,
     class_disagreement_bound,
@@ -97,42 +95,7 @@ def test_direct_beats_markov_for_sets_and_labels_when_rho_is_small():
     assert membership_disagreement_tail(1000, wide, 0.02, 0.1) >= 0.19
 
 
-def test_fully_replicable_sets_cost_more_than_the_direct_bound():
-    n, nu = 10**6, 0.01
-    law = MembershipLaw.standard(nu)
-    flip = membership_flip_bound(n, law)
-    assert membership_disagreement_tail(n, law, flip, 0.1) < set_flip_bound(n, SetLaw.standard(nu))
-
-
 # -- the whole -------------------------------------------------------------------------------------
-HEAVY = {
-    "n": 10**6,
-    "law": MembershipLaw("sqrt", 0.002, 0.004),
-    "membership_flip": 0.02,
-    "label_flip": 0.0005,
-}
-
-
-def test_bound_and_tail_of_models_are_inverse():
-    votes = vote_mean_and_spread(uniform_law(2000))
-    for gamma in (0.15, 0.2, 0.4):
-        rho = heavy_disagreement_tail(votes, gamma, **HEAVY)
-        assert heavy_disagreement_bound(votes, rho, **HEAVY) <= gamma
-        assert heavy_disagreement_bound(votes, rho * 0.99, **HEAVY) > gamma
-    assert heavy_disagreement_tail(votes, 0.01, **HEAVY) == 1.0
-
-
-def test_every_part_counts():
-    votes = vote_mean_and_spread(uniform_law(2000))
-    base = heavy_disagreement_bound(votes, 0.1, **HEAVY)
-    more_votes = vote_mean_and_spread(uniform_law(500))
-    assert heavy_disagreement_bound(more_votes, 0.1, **HEAVY) > base
-    for name in ("membership_flip", "label_flip"):
-        assert heavy_disagreement_bound(votes, 0.1, **HEAVY | {name: 2 * HEAVY[name]}) > base
-    heavier = MembershipLaw("sqrt", 0.02, 0.04)
-    assert heavy_disagreement_bound(votes, 0.1, **HEAVY | {"law": heavier}) > base
-    # few rows: points that carry much mass may be missed
-    assert heavy_disagreement_bound(votes, 0.1, **HEAVY | {"n": 200}) > 2 * base
 
 
 # -- several classes -------------------------------------------------------------------------------

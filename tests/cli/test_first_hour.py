@@ -77,27 +77,6 @@ def test_quiet_is_quiet(call, loans, tmp_path):
     assert all("requested rho" in line or "rows are few" in line for line in lines)
 
 
-def test_small_samples_and_their_price_are_told(call, tmp_path):
-    lines = ["a,b,late"] + [
-        f"{i % 7},{i % 11},{'yes' if i % 16 == 0 else 'no'}" for i in range(500)
-    ]
-    (tmp_path / "small.csv").write_text("\n".join(lines) + "\n")
-    (tmp_path / "key.txt").write_text("trial-2026, protocol 3\n")
-    words = ("fit", tmp_path / "small.csv", "--target", "late", "--key-file", tmp_path / "key.txt")
-    words = (*words, "--max-fits", 20, "--check-price", "--out", tmp_path / "m.replearn")
-    code, out, err = call(*words)
-    assert code == 0
-    assert "note: 500 rows are few: 20 blocks of 25 rows have 1.6 rows of the rarest class" in err
-    assert "a single fit of the base estimator: balanced accuracy" in out
-    found = json.loads(call(*words, "--json")[1])["usefulness"]
-    assert found["single"]["class_counts"] == found["class_counts"]
-    assert "has 2.5 rows in a block of 25; 5 are recommended" in call("plan", "--n", 500)[2]
-    cluster = ("--resume", tmp_path / "work", "--scheduler", "tcp://127.0.0.1:1")
-    code, _, err = call(*words, *cluster)
-    assert code == 2
-    assert "--check-price requires the table in memory" in err
-
-
 def rows_of(text):
     return list(csv.DictReader(io.StringIO(text)))
 
@@ -122,37 +101,3 @@ def test_predict_carries_the_id_and_names_the_option_for_the_key(call, loans, mo
     (tmp_path / "no-id.csv").write_text(text)
     bare = rows_of(call("predict", path, tmp_path / "no-id.csv", *base[3:])[1])
     assert bare[7]["row"] == "8"
-
-
-def test_plain_explanations(call, loans, model):
-    path, _ = model
-    base = ("predict", path, loans / "loans.csv", "--key-file", loans / "key.txt")
-    rows = rows_of(call(*base, "--explain", "plain")[1])
-    assert list(rows[0]) == [
-        *("loan_id", "prediction", "firmness", "same_prediction", "model_share", "why")
-    ]
-    full = rows_of(call(*base, "--explain")[1])
-    for plain, exact in zip(rows, full, strict=True):
-        assert plain["prediction"] == exact["prediction"]
-        same = 1 - float(exact["flip_probability"])
-        assert float(plain["same_prediction"]) == pytest.approx(same, abs=2e-6)
-        assert plain["why"].startswith(f"The prediction is {plain['prediction']}. It is ")
-        assert not {"law", "threshold", "margin"} & set(plain["why"].split())
-    against = [row for row in rows if float(row["model_share"]) < 0.5]
-    assert all("close cases are decided by lot" in row["why"] for row in against)
-    assert sum("decided by lot" in row["why"] for row in rows) == len(against)
-
-
-def test_plain_explanations_name_features_compared_with_other_cases(call, loans, model, tmp_path):
-    path, _ = model
-    few = tmp_path / "few.csv"
-    few.write_text("".join((loans / "loans.csv").read_text().splitlines(keepends=True)[:6]))
-    base = ("predict", path, few, "--key-file", loans / "key.txt")
-    reference = ("--reference", loans / "loans.csv")
-    rows = rows_of(call(*base, "--explain", "plain", *reference)[1])
-    assert all("compared with 100 other cases" in row["why"] for row in rows)
-    assert any("What spoke most for it" in row["why"] for row in rows)
-    assert {"for", "against"} <= set(rows[0])
-    code, _, err = call(*base, *reference)
-    assert code == 2
-    assert "--reference requires --explain plain" in err

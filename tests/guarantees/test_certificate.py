@@ -15,7 +15,6 @@ from replearn.guarantees import (
     Certificate,
     Comparison,
     Design,
-    HeavyStage,
     Identity,
     PlanRequest,
     Step,
@@ -72,13 +71,6 @@ def designs():
             n=60_000,
             n_blocks=4,
             law=arcsine_law(4, 0.9),
-        ),
-        "heavy stage": Design(
-            PlanRequest(rho=0.5),
-            n=20_000,
-            n_blocks=64,
-            law=uniform_law(64),
-            heavy=HeavyStage(low=0.005, high=0.08, n_labels=60, band=0.9),
         ),
     }
 
@@ -433,7 +425,6 @@ def test_inputs_that_no_promise_follows_from_are_refused(task, inputs, words):
         ({"law": None}, "threshold law"),
         ({"request": PlanRequest(n_classes=3)}, "threshold law"),
         ({"n_partitions": 0}, "n_partitions"),
-        ({"heavy": HeavyStage(0.01, 0.1, 5), "request": PlanRequest(unit="groups")}, "heavy"),
         ({"request": PlanRequest(alpha=0.1, beta=0.1, d=1, vote="soft")}, "hard votes"),
     ],
 )
@@ -588,7 +579,7 @@ def test_assumptions_of_the_design_are_listed(issued):
     assert "classes-agree" not in codes["default"]
     assert "label-rule" in codes["three classes"]
     assert "rolling-windows" in codes["three classes"]
-    for name in ("approximate", "twelve runs", "heavy stage"):
+    for name in ("approximate", "twelve runs"):
         assert "rolling-windows" not in codes[name]
     assert "base-learner" in codes["accurate"]
     used = {code for listed in codes.values() for code in listed}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from replearn.bounds import uniform_law
-from replearn.guarantees import Design, HeavyStage, PlanRequest, plan, plan_votes
+from replearn.guarantees import Design, PlanRequest, plan, plan_votes
 
 FIELDS = [field.name for field in dataclasses.fields(PlanRequest)]
 REQUESTS = [
@@ -23,8 +23,6 @@ REQUESTS = [
     PlanRequest(n=90_000, rho=0.2, beta=0.1, d=2, label_noise=False),
     PlanRequest("approximate", n=5_000, rho=0.2, max_point_mass=0.001),
     PlanRequest("approximate", n=5_000, gamma=0.3, n_classes=4),
-    PlanRequest(n=5_000, rho=0.3, alpha=0.3, beta=0.1, heavy="auto", label_noise=False),
-    PlanRequest(n=50_000, rho=0.3, heavy=HeavyStage(0.002, 0.05, 60, 0.9)),
 ]
 
 
@@ -36,7 +34,6 @@ def settled(design):
         n_blocks=design.n_blocks,
         law=design.law,
         n_partitions=design.n_partitions,
-        heavy=design.heavy,
     )
 
 
@@ -87,7 +84,6 @@ def test_a_changed_request_is_validated_again():
     ("params", "error", "words"),
     [
         ({"label_noise": "no"}, TypeError, "label_noise must be True or False, got 'no'"),
-        ({"heavy": "much"}, ValueError, "heavy='much' must be one of 'auto', 'paper', 'off'"),
         ({"task": "selection"}, ValueError, "task='selection' must be one of 'pointwise'"),
         ({"min_block": 0}, ValueError, "min_block=0 must be at least 1"),
         ({"n": 9.0}, TypeError, "n must be a whole number, got 9.0"),
@@ -96,7 +92,3 @@ def test_a_changed_request_is_validated_again():
 def test_wrong_arguments_are_named(params, error, words):
     with pytest.raises(error, match=words):
         PlanRequest(**params)
-
-
-def test_a_stage_that_is_off_is_no_stage():
-    assert PlanRequest(heavy="off") == PlanRequest()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from replearn.exceptions import CertificateError
-from replearn.guarantees import Certificate, ChoiceDesign, HeavyStage, Identity, Plan, plan
+from replearn.guarantees import Certificate, ChoiceDesign, Identity, Plan, plan
 from replearn.records.json import digest_of
 
 ARGUMENTS = {
@@ -23,7 +23,6 @@ ARGUMENTS = {
     "runs": {"n": 5_000, "rho": 0.3, "runs": 4},
     "approximate": {"task": "approximate", "n": 5_000, "rho": 0.1, "gamma": 0.3},
     "accurate": {"n": 90_000, "rho": 0.2, "alpha": 0.25, "beta": 0.1, "d": 2},
-    "heavy": {"n": 50_000, "rho": 0.3, "heavy": HeavyStage(0.002, 0.05, 60, 0.9)},
 }
 
 
@@ -126,7 +125,7 @@ def test_certificate_of_a_plan(made):
 def test_a_plan_of_another_task_has_no_blocks():
     other = plan("selection", n_hypotheses=3)
     assert other.design == ChoiceDesign("selection", other.n, other.design.targets)
-    for name in ("n_blocks", "block_size", "law", "unit", "classes", "heavy"):
+    for name in ("n_blocks", "block_size", "law", "unit", "classes"):
         with pytest.raises(AttributeError, match="'selection' has no blocks that vote"):
             getattr(other, name)
     with pytest.raises(AttributeError, match="no blocks"):
@@ -140,38 +139,6 @@ def test_certificate_can_count_groups_and_name_classes(made):
     assert (certificate.design.unit, certificate.classes) == ("groups", (0, 1))
     assert "groups" in certificate.reason
     assert Certificate.from_json(certificate.to_json()) == certificate
-
-
-def by_quantity(made):
-    return {row[0]: row[1:] for row in made.paper_constants().rows}
-
-
-def test_columns():
-    rows = by_quantity(plan(n=20_000, rho=0.1))
-    assert rows["blocks T"] == ("88", "20000", "not stated")
-    assert rows["rows n"] == ("20000", "not stated", "needs rho, alpha, d")
-    made = plan(rho=0.2, alpha=0.25, beta=0.1, d=2)
-    rows = by_quantity(made)
-    assert rows["blocks T"][1] == "5000"
-    assert int(rows["rows n"][1]) > 100 * made.n
-    assert float(rows["rows n"][2]) == pytest.approx(2 / (0.2**2 * 0.25**2))
-    approximate = plan("approximate", n=20_000, rho=0.1, gamma=0.2, alpha=0.4, beta=0.1, d=1)
-    rows = by_quantity(approximate)
-    assert rows["blocks T"][1] == str(200 * 2500)
-    assert float(rows["rows n"][2]) == pytest.approx(1 / (0.3**2 * 0.4**2), rel=1e-2)
-    assert plan(n=20_000, rho=0.3, n_classes=3).paper_constants().rows[0][2] == "not stated"
-
-
-@pytest.mark.parametrize("name", list(ARGUMENTS))
-def test_words(made, name):
-    table = str(made[name])
-    assert max(map(len, table.splitlines())) <= 100
-    text = " ".join(table.split())
-    assert all(sentence in text for sentence in made[name].promises)
-    assert "paper" not in text
-    assert "an orientation" in str(made[name].paper_constants())
-    assert ("NOT certified" in text) is (not made[name].certified)
-    assert made[name]._repr_html_().count("<table>") == 1
 
 
 def test_short_form(made):

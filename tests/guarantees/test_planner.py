@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from replearn.bounds import ThresholdLaw, flip_bound, table_law, uniform_law
-from replearn.guarantees import HeavyStage, heavy_stage, plan
+from replearn.bounds import flip_bound, table_law, uniform_law
+from replearn.guarantees import plan
 
 
 # -- the numbers the theory page promises ----------------------------------------------------------
@@ -56,7 +56,6 @@ GRID = [
     {"rho": 0.2, "alpha": 0.1, "beta": 0.05, "d": 3, "label_noise": False},
     {"rho": 0.2, "alpha": 0.3, "beta": 0.1, "d": 3, "max_point_mass": 1e-4},
     {"rho": 0.2, "alpha": 0.3, "beta": 0.1, "d": 3, "n_partitions": 2},
-    {"rho": 0.3, "heavy": HeavyStage(low=0.002, high=0.05, n_labels=60, band=0.9)},
 ]
 
 
@@ -293,55 +292,3 @@ def test_wrong_types_are_named(arguments):
 def test_unknown_options_are_named_beside_what_the_task_takes(arguments, words):
     with pytest.raises(TypeError, match=words):
         plan(**arguments)
-
-
-# -- a heavy stage ---------------------------------------------------------------------------------
-STAGED = {"n": 5_000, "rho": 0.3, "alpha": 0.3, "beta": 0.1}
-
-
-@pytest.mark.parametrize("kind", ["auto", "paper"])
-@pytest.mark.parametrize("options", [{}, {"classes": ["a", "b", "c"]}, {"label_noise": False}])
-def test_a_stage_planned_by_name_is_the_stage_of_heavy_stage(kind, options):
-    stage = heavy_stage(
-        **STAGED,
-        realizable=not options.get("label_noise", True),
-        paper=kind == "paper",
-        n_classes=len(options.get("classes", "ab")),
-    )
-    by_name = plan(**STAGED, heavy=kind, **options)
-    assert by_name.heavy == stage
-    assert by_name == plan(n=STAGED["n"], rho=0.3, heavy=stage, **options)
-    assert plan(n=5_000, rho=0.3, heavy="off", **options).heavy is None
-
-
-@pytest.mark.parametrize(("rho", "label_noise"), [(0.3, False), (0.5, False), (0.5, True)])
-def test_rows_for_a_stage_are_solved(rho, label_noise):
-    targets = {"rho": rho, "alpha": 0.3, "beta": 0.1, "label_noise": label_noise, "heavy": "auto"}
-    solved = plan(**targets)
-    assert solved.certified
-    assert "n" in solved.solved
-    assert (solved.alpha, solved.beta) == (0.3, 0.1)
-    assert plan(n=solved.n, **targets).certified
-    short = plan(n=solved.n // 2, **targets)
-    assert not short.certified
-    assert short.needed_n <= solved.n
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"d": 3}, 'd=3 and heavy="auto"'),
-        ({"rho": None}, 'heavy="auto" requires rho and alpha'),
-        ({"alpha": None}, 'heavy="auto" requires rho and alpha'),
-        ({"heavy": "heaviest"}, "heavy='heaviest' must be one of"),
-        ({"alpha": 1e-9}, "no number of rows is enough for rho=0.3, alpha=1e-09"),
-    ],
-)
-def test_a_stage_that_cannot_be_planned_is_said(change, words):
-    with pytest.raises(ValueError, match=words):
-        plan(**{**STAGED, "heavy": "auto", "n": None, **change})
-
-
-def test_the_law_of_a_plan_is_a_law():
-    assert isinstance(plan(n=500, rho=0.2).law, ThresholdLaw)
-    assert plan(n=50_000, rho=0.2, n_classes=3).law is None

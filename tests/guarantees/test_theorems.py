@@ -54,7 +54,7 @@ def _all_bounds_are_imported():
 
 def test_citations_and_marks_are_found():
     assert {"pointwise-threshold", "content-keyed-partition", "many-runs"} <= cited_keys()
-    assert marked_bounds()["vote_step"] == "training-rows"
+    assert marked_bounds()["class_step"] == "training-rows"
 
 
 def test_every_cited_or_marked_key_has_an_entry():
@@ -100,9 +100,9 @@ def test_unknown_theorems_are_refused():
 
 
 def test_one_name_for_two_bounds_is_refused():
-    def vote_step(law):
+    def class_step(law):
         return law
 
-    with pytest.raises(ValueError, match="two bounds are called 'vote_step'"):
-        replearn.bounds.theorem.theorem("training-rows")(vote_step)
-    assert BOUNDS["vote_step"] is not vote_step
+    with pytest.raises(ValueError, match="two bounds are called 'class_step'"):
+        replearn.bounds.theorem.theorem("training-rows")(class_step)
+    assert BOUNDS["class_step"] is not class_step

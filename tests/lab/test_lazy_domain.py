@@ -6,11 +6,10 @@ from replearn.bounds.domain import (
     reduced_disagreement,
     reduced_failure,
 )
-from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.testing import MedianCut
 from replearn_lab import LazyDomain
 from replearn_lab.learning import fit_quietly
-from tests.factories import limit
+from tests.factories import limit, whole_models
 
 
 def continuous(rng, n):
@@ -19,7 +18,7 @@ def continuous(rng, n):
 
 
 def learner(key):
-    return ApproximatelyReplicableClassifier(
+    return whole_models(
         MedianCut(), rho=0.3, gamma=0.3, n_partitions=1, classes=[0, 1], shared_key=key
     )
 

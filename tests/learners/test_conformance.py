@@ -42,7 +42,6 @@ WRAPPERS = ("hypotheses", "candidates")
 RESULTS = {
     "predict": np.ndarray,
     "predict_proba": np.ndarray,
-    "vote_share": np.ndarray,
     "flip_probability": np.ndarray,
     "margin": np.ndarray,
 }
@@ -116,7 +115,7 @@ def test_methods_return_the_same_types(models, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_methods_that_do_not_work_are_absent(models, name):
-    for method in ("flip_limits", "flip_rate", "flip_probability", "explain", "margin"):
+    for method in ("flip_rate", "flip_probability", "explain", "margin"):
         if hasattr(models[name], method):
             assert getattr(models[name], method)(NEW[:5]) is not None
 
@@ -190,8 +189,7 @@ def test_a_plan_of_another_task_is_an_error(name):
 @pytest.mark.parametrize(
     ("name", "grid"),
     [
-        ("PointwiseReplicableClassifier", {"width": [0.5, 1.0], "law": ["uniform"]}),
-        ("PointwiseReplicableClassifier", {"n_partitions": [1, 2], "decimals": [None, 3]}),
+        ("PointwiseReplicableClassifier", {"max_fits": [6, 12], "decimals": [None, 3]}),
         ("ScoreReplicableClassifier", {"threshold": [0.3, 0.5], "n_partitions": [1, 2]}),
     ],
 )

@@ -19,7 +19,6 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import (
-    ApproximatelyReplicableClassifier,
     DecisionThresholdClassifier,
     IncumbentClassifier,
     PointwiseReplicableClassifier,
@@ -37,6 +36,7 @@ from replearn.learners.decision_threshold import (
     parse_threshold,
     threshold_for_target,
 )
+from tests.factories import voting, whole_models
 
 X, Y = make_classification(
     4200, n_features=6, weights=[0.92], flip_y=0.04, class_sep=0.8, random_state=3
@@ -50,7 +50,7 @@ KINDS = [0.1, (1, 9), "prevalence", "recall=0.8", "rate=0.25"]
 def blocks(estimator=None, *, fitted_on=LABELS, **params):
     settings = {"n_blocks": 12, "n_partitions": 2, "rho": 0.9, "shared_key": "k"} | params
     base = GaussianNB() if estimator is None else estimator
-    return PointwiseReplicableClassifier(base, **settings).fit(X[TRAIN], fitted_on[TRAIN])
+    return voting(base, **settings).fit(X[TRAIN], fitted_on[TRAIN])
 
 
 @cache
@@ -224,8 +224,8 @@ def test_fast_paths_and_the_plain_loop_agree(base, vote):
 @pytest.mark.parametrize("vote", ["hard", "soft"])
 def test_the_votes_of_a_row_do_not_depend_on_the_batch(vote):
     model = blocks(threshold="rate=0.25", vote=vote)
-    whole = model.vote_share(NEW)
-    pieces = [model.vote_share(NEW[start : start + 7]) for start in range(0, 70, 7)]
+    whole = model.predict_proba(NEW)
+    pieces = [model.predict_proba(NEW[start : start + 7]) for start in range(0, 70, 7)]
     np.testing.assert_array_equal(np.concatenate(pieces), whole[:70])
 
 
@@ -244,7 +244,7 @@ def test_soft_votes_are_centred_at_the_threshold():
 def test_a_block_of_one_class_votes_for_it():
     y = np.where(np.arange(len(Y)) < 12, "yes", "no")[TRAIN]
     model = PointwiseReplicableClassifier(
-        GaussianNB(), n_blocks=40, n_partitions=1, rho=0.9, threshold="recall=0.8", shared_key="k"
+        GaussianNB(), n_blocks=40, max_fits=40, rho=0.9, threshold="recall=0.8", shared_key="k"
     )
     model.fit(X[TRAIN], y)
     assert (model.block_thresholds_ == 0.5).sum() >= 28
@@ -301,7 +301,7 @@ def test_a_target_adds_the_standard_error_of_the_block_thresholds():
 
 
 def test_whole_models_vote_by_a_threshold():
-    model = ApproximatelyReplicableClassifier(
+    model = whole_models(
         GaussianNB(), n_blocks=12, n_partitions=1, gamma=0.9, rho=0.9, threshold=0.1, shared_key="k"
     ).fit(X[TRAIN], Y[TRAIN])
     np.testing.assert_array_equal(model._ensemble.vote_counts(NEW), votes_by_hand(model, NEW))
@@ -443,7 +443,6 @@ def test_a_label_that_is_none():
     "kind",
     [
         PointwiseReplicableClassifier,
-        ApproximatelyReplicableClassifier,
         ScoreReplicableClassifier,
         IncumbentClassifier,
     ],
@@ -452,7 +451,7 @@ def test_a_label_that_is_none():
 def test_estimators_take_a_threshold_on_either_label(kind, threshold):
     rows = X[:900]
     labels = GOOD[:900]
-    cut = {"n_blocks": 6, "n_partitions": 1, "shared_key": "k"}
+    cut = {"n_blocks": 6, "shared_key": "k"}
     params = {} if kind is IncumbentClassifier else cut
     own = kind(GaussianNB(), threshold=threshold, pos_label="bad", **params)
     base = DecisionThresholdClassifier(GaussianNB(), threshold=threshold, pos_label="bad")

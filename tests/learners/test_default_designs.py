@@ -19,6 +19,7 @@ from replearn.guarantees import planner
 from replearn.guarantees.design import FAMILIES
 from replearn.guarantees.planner import DEFAULT_PARTITIONS, plan_votes
 from replearn.learners import usual_plan
+from tests.factories import voting
 
 BOOSTING = HistGradientBoostingClassifier(max_iter=2)
 ROWS = np.random.default_rng(0).normal(size=(2400, 3))
@@ -71,17 +72,17 @@ def test_a_family_changes_neither_blocks_nor_law_nor_promise(family, options):
 
 def test_fit_follows_the_family_and_other_labs_the_plan():
     shared = {"shared_key": "k", "verbose": -1}
-    first = PointwiseReplicableClassifier(BOOSTING, rho=0.4, **shared).fit(ROWS, LABELS)
+    first = voting(BOOSTING, rho=0.4, **shared).fit(ROWS, LABELS)
     expected = plan(n=2400, rho=0.4, family="boosting")
     assert first.plan_ == expected
     read = Plan.from_json(expected.to_json())
-    second = PointwiseReplicableClassifier(BOOSTING, plan=read, **shared).fit(ROWS, LABELS)
+    second = voting(BOOSTING, plan=read, **shared).fit(ROWS, LABELS)
     assert second.certificate_.comparable(first.certificate_)
     assert len(second.estimators_) == len(first.estimators_)
 
 
 def test_what_is_requested_stands():
-    base = PointwiseReplicableClassifier(BOOSTING, n_blocks=30, n_partitions=2)
+    base = PointwiseReplicableClassifier(BOOSTING, n_blocks=30, max_fits=60)
     made = usual_plan(base, 60_000, 2)
     assert (made.n_blocks, made.n_partitions) == (30, 2)
     made = usual_plan(PointwiseReplicableClassifier(BOOSTING, max_fits=704), 60_000, 2)

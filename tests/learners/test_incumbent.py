@@ -26,6 +26,7 @@ from replearn.guarantees import Certificate
 from replearn.learners import DecisionThresholdClassifier
 from replearn.learners.incumbent_chain import Chain, Retraining
 from replearn.persistence import ModelFileError, describe
+from tests.factories import voting
 
 X, Y = make_classification(4000, flip_y=0.25, random_state=1)
 NEW = X[3000:]
@@ -177,9 +178,7 @@ def test_explanations_say_what_was_kept():
 
 
 def certified(key="k", **params):
-    return PointwiseReplicableClassifier(
-        GaussianNB(), n_blocks=20, shared_key=key, n_partitions=1, **params
-    )
+    return voting(GaussianNB(), n_blocks=20, shared_key=key, max_fits=20, **params)
 
 
 def test_labs_that_share_key_and_incumbent_keep_the_certificate():

@@ -192,7 +192,7 @@ def test_scores_in_other_units_are_not_mixed():
 
 
 def votes():
-    return PointwiseReplicableClassifier(GaussianNB(), n_blocks=20, shared_key="k", n_partitions=1)
+    return PointwiseReplicableClassifier(GaussianNB(), n_blocks=20, shared_key="k", max_fits=20)
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ from replearn.learners.incumbent_retraining import (
     interleaved_folds,
     was_alarmed,
 )
-from tests.factories import limit
+from tests.factories import limit, voting
 
 N = 1500
 
@@ -408,7 +408,7 @@ def test_nothing_is_said_where_nothing_is_lost():
 
 # -- samples that are small, weighted, grouped -----------------------------------------------------
 def votes(**params):
-    return PointwiseReplicableClassifier(GaussianNB(), n_blocks=4, shared_key="k", **params)
+    return voting(GaussianNB(), n_blocks=4, shared_key="k", **params)
 
 
 @pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")

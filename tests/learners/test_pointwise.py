@@ -34,6 +34,7 @@ from replearn import (
 from replearn.exceptions import UnsupportedValueError
 from replearn.execution.voting import MIN_ROWS_PER_TASK
 from replearn.testing.populations import FirstRowLearner
+from tests.factories import voting
 
 NOT_ARGMAX = {
     "check_classifiers_train": (
@@ -44,7 +45,7 @@ NOT_ARGMAX = {
 
 
 @parametrize_with_checks(
-    [PointwiseReplicableClassifier(n_partitions=1)],
+    [PointwiseReplicableClassifier(max_fits=88)],
     expected_failed_checks=lambda estimator: NOT_ARGMAX,
 )
 @pytest.mark.filterwarnings("ignore")
@@ -54,7 +55,7 @@ def test_scikit_learn_conventions(estimator, check):
 
 @pytest.mark.long
 @parametrize_with_checks(
-    [PointwiseReplicableClassifier(law="uniform", width=1, n_partitions=2, vote="soft")],
+    [PointwiseReplicableClassifier(vote="soft", max_fits=176)],
     expected_failed_checks=lambda estimator: NOT_ARGMAX,
 )
 @pytest.mark.filterwarnings("ignore")
@@ -71,7 +72,7 @@ class WithoutProbabilities(PointwiseReplicableClassifier):
 @pytest.mark.filterwarnings("ignore")
 def test_the_argmax_is_all_that_is_exempt():
     name = "PointwiseReplicableClassifier"
-    check_classifiers_train(name, WithoutProbabilities(n_partitions=1))
+    check_classifiers_train(name, WithoutProbabilities(max_fits=88))
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +82,7 @@ def data():
 
 def small(estimator=None, **params):
     params = {"n_blocks": 20, "n_partitions": 2, "shared_key": "tests"} | params
-    return PointwiseReplicableClassifier(GaussianNB() if estimator is None else estimator, **params)
+    return voting(GaussianNB() if estimator is None else estimator, **params)
 
 
 def fitted(data, **params):
@@ -104,7 +105,7 @@ def test_the_rule_is_the_one_that_is_certified(data):
     thresholds = SharedKey("tests").child("vote").uniforms(X)
     expected = thresholds < law.probabilities[votes].mean(axis=1)
     np.testing.assert_array_equal(model.predict(X), expected.astype(int))
-    np.testing.assert_allclose(model.vote_share(X), votes.mean(axis=1) / 20)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], votes.mean(axis=1) / 20)
     np.testing.assert_array_equal(model.margin(X) > 0, expected)
 
 
@@ -120,7 +121,7 @@ def test_scikit_learn_ranks_by_votes_and_not_by_thresholds(data):
 def test_unanimous_votes_are_never_overruled(data):
     X, _ = data
     model = fitted(data)
-    share = model.vote_share(X)
+    share = model.predict_proba(X)[:, 1]
     answers = model.predict(X)
     assert (share == 1).any()
     assert (share == 0).any()
@@ -138,7 +139,7 @@ def test_the_literal_setting_of_the_paper_is_one_call_away(data):
 def test_another_key_gives_other_thresholds_and_blocks(data):
     X, _ = data
     one, two = fitted(data), fitted(data, shared_key="other")
-    assert not np.array_equal(one.vote_share(X), two.vote_share(X))
+    assert not np.array_equal(one.predict_proba(X)[:, 1], two.predict_proba(X)[:, 1])
     assert one.certificate_.key_fingerprint != two.certificate_.key_fingerprint
     assert not one.certificate_.comparable(two.certificate_)
 
@@ -149,7 +150,7 @@ def test_ids_key_the_thresholds_instead_of_features(data):
     ids = np.arange(len(X))
     by_id = model.margin(X, ids=ids)
     moved = X + 1e-9
-    np.testing.assert_array_equal(model.vote_share(moved), model.vote_share(X))
+    np.testing.assert_array_equal(model.predict_proba(moved)[:, 1], model.predict_proba(X)[:, 1])
     np.testing.assert_array_equal(model.margin(moved, ids=ids), by_id)
     assert not np.array_equal(model.margin(moved), model.margin(X))
 
@@ -351,7 +352,7 @@ def test_three_classes_vote_by_shared_gumbels():
     assert one.score(X, y) > 0.6
     np.testing.assert_allclose(one.predict_proba(X).sum(axis=1), 1)
     with pytest.raises(ValueError, match="two classes"):
-        one.vote_share(X)
+        one.margin(X)
 
 
 def test_groups_stay_in_one_block(data):
@@ -450,43 +451,6 @@ def test_only_n_and_parameters_decide_the_plan(data):
 # -- flips from one fit ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("vote", ["hard", "soft"])
-def test_the_limits_of_a_flip_contain_its_estimate_however_small_it_is(data, vote):
-    X, _ = data
-    model = fitted(data, n_partitions=1, vote=vote)
-    estimate = model.flip_probability(X)
-    lower, upper = model.flip_limits(X, delta=0.05)
-    assert (estimate < 1e-8).any()
-    assert (lower <= estimate).all()
-    assert (estimate <= upper).all()
-
-
-def test_flip_probability_lies_between_its_limits(data):
-    X, _ = data
-    model = fitted(data)
-    estimate = model.flip_probability(X)
-    lower, upper = model.flip_limits(X, delta=0.05)
-    assert (lower <= estimate).all()
-    assert (estimate <= upper).all()
-    assert (estimate < 1e-3).any()
-    assert (estimate > 0.2).any()
-    rate = model.flip_rate(X)
-    assert 0 < rate.estimate < rate.upper <= model.certificate_.rho + 1e-9
-
-
-def test_abstaining_leaves_out_the_unstable_points(data):
-    X, _ = data
-    model = fitted(data)
-    answers = model.predict_or_abstain(X, 0.05)
-    kept = np.array([a is not None for a in answers])
-    np.testing.assert_array_equal(kept, model.flip_probability(X) <= 0.05)
-    np.testing.assert_array_equal(answers[kept].astype(int), model.predict(X)[kept])
-    filled = model.predict_or_abstain(X, 0.05, fill_value=-1)
-    np.testing.assert_array_equal(filled == -1, ~kept)
-    with pytest.raises(ValueError, match="max_flip=2"):
-        model.predict_or_abstain(X, 2)
-
-
 def test_explanations_speak(data):
     X, _ = data
     told = fitted(data).explain(X[:3])
@@ -559,7 +523,6 @@ def test_ctrl_c_leaves_no_half_fitted_model(data):
         ({"rho": 0}, "rho"),
         ({"rho": 1.5}, "rho"),
         ({"n_blocks": 0}, "n_blocks"),
-        ({"n_partitions": 0}, "n_partitions"),
         ({"law": "cauchy"}, "law"),
         ({"width": 2}, "width"),
         ({"vote": "loud"}, "vote"),

@@ -2,12 +2,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import make_blobs
-from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier
 from replearn.bounds import multiclass_flip_bound
-from replearn.bounds.class_flips import class_flip_estimate, class_flip_limits, class_predictions
+from replearn.bounds.class_flips import class_flip_estimate, class_predictions
 from replearn.bounds.multiclass import (
     class_weights,
     least_sharpness,
@@ -15,7 +13,7 @@ from replearn.bounds.multiclass import (
 )
 from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees import plan
-from tests.factories import limit
+from tests.factories import limit, voting
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
@@ -40,7 +38,7 @@ def fitted(T=30, p=(0.5, 0.3, 0.2), key=0, rng=None, **params):
     n = 3 * T
     X, y = rng.standard_normal((n, 2)), rng.choice(len(p), n, p=p)
     defaults = {"n_blocks": T, "n_partitions": 1, "classes": range(len(p)), "shared_key": key}
-    return PointwiseReplicableClassifier(FirstLabel(), **(defaults | params)).fit(X, y)
+    return voting(FirstLabel(), **(defaults | params)).fit(X, y)
 
 
 def test_plan_says_how_many_blocks_three_classes_need():
@@ -121,80 +119,10 @@ def test_answers_are_drawn_with_the_chances_of_the_votes():
         assert binom.ppf(1e-9, 3000, share) <= count <= binom.isf(1e-9, 3000, share)
 
 
-def test_flip_probability_is_calibrated_and_limited():
-    """True flip probabilities by simulation of fresh votes under the same Gumbels."""
-    T, p, rng, sharpness = 40, np.array([0.5, 0.3, 0.2]), np.random.default_rng(4), 6.0
-    gumbels = rng.gumbel(size=(25, 3))
-    fresh = rng.multinomial(T, p, 4000)
-    estimates, truths, failures = [], [], 0
-    for g in gumbels:
-        seen = rng.multinomial(T, p, 40)
-        noise = np.repeat(g[None], 40, axis=0)
-        now = class_predictions(class_weights(seen / T, sharpness), noise)
-        answers = class_predictions(class_weights(fresh / T, sharpness), g[None])
-        truth = np.array([(answers != a).mean() for a in now])
-        lower, upper = class_flip_limits(seen / T, T, noise, sharpness, delta=0.05)
-        slack = 4 * np.sqrt(truth * (1 - truth) / 4000) + 1e-3
-        failures += int(((truth < lower - slack) | (truth > upper + slack)).sum())
-        estimates.append(class_flip_estimate(seen / T, T, noise, sharpness).mean())
-        truths.append(truth.mean())
-    assert failures <= limit(1000, 0.05)
-    assert np.mean(estimates) == pytest.approx(np.mean(truths), abs=0.035)
-
-
-def test_limits_hold_for_averages_too():
-    shares, g = np.array([[0.7, 0.2, 0.1]]), np.array([[0.0, 0.0, 0.0]])
-    exact = class_flip_limits(shares, 50, g, 4.0)
-    averaged = class_flip_limits(shares, 50, g, 4.0, counted=False)
-    assert averaged[1] >= exact[1] - 1e-9
-    assert (averaged[0] <= exact[0] + 1e-9).all()
-
-
-def test_estimates_and_explanations_of_a_learner():
-    X, y = make_blobs(3000, centers=3, cluster_std=3.0, random_state=0)
-    names = np.array(["a", "b", "c"])
-    model = PointwiseReplicableClassifier(
-        DecisionTreeClassifier(max_depth=3, random_state=0), n_blocks=30, n_partitions=2
-    ).fit(X[:2500], names[y[:2500]])
-    points = X[2500:2600]
-    flips = model.flip_probability(points)
-    lower, upper = model.flip_limits(points)
-    assert ((flips >= 0) & (flips <= 1)).all()
-    assert (lower <= upper).all()
-    assert (flips <= upper + 0.05).all()
-    explained = model.explain(points)
-    assert (explained.prediction == model.predict(points)).all()
-    assert ((explained.margin >= 0) & (explained.margin <= 1)).all()
-    assert (explained.prediction != explained.runner_up).all()
-    assert explained.frame().columns[0] == "prediction"
-    kept = model.predict_or_abstain(points, 0.05)
-    assert ((kept == None) == (flips > 0.05)).all()  # noqa: E711
-    assert (model.flip_probability(points) == flips).all()
-
-
-@pytest.mark.parametrize("method", ["vote_share", "margin", "flip_rate"])
+@pytest.mark.parametrize("method", ["margin", "flip_rate"])
 def test_what_is_for_two_classes_says_so(method):
     with pytest.raises(ValueError, match="two classes"):
         getattr(fitted(), method)(np.zeros((1, 2)))
-
-
-def test_soft_votes_and_partitions_work():
-    X, y = make_blobs(2000, centers=4, random_state=1)
-    model = PointwiseReplicableClassifier(
-        DecisionTreeClassifier(max_depth=2, random_state=0),
-        vote="soft",
-        n_blocks=20,
-        n_partitions=3,
-    ).fit(X, y)
-    lower, upper = model.flip_limits(X[:20])
-    assert (lower <= upper).all()
-
-
-def test_bad_shares_are_named():
-    with pytest.raises(ValueError, match="shapes"):
-        class_flip_estimate([[0.5, 0.5]], 10, [[0.0]], 4.0)
-    with pytest.raises(ValueError, match="sum"):
-        class_flip_limits([[0.9, 0.9]], 10, [[0.0, 0.0]], 4.0)
 
 
 def test_not_certified_is_said():

@@ -12,13 +12,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from replearn import (
-    ApproximatelyReplicableClassifier,
     NotCertifiedWarning,
     PointwiseReplicableClassifier,
     plan,
 )
 from replearn.bounds import arcsine_law
 from replearn.learners import ReplicableThresholdClassifier
+from tests.factories import voting
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ class Untrainable(GaussianNB):
 
 def small(estimator=None, **params):
     params = {"n_blocks": 18, "n_partitions": 1, "shared_key": "tests"} | params
-    return PointwiseReplicableClassifier(GaussianNB() if estimator is None else estimator, **params)
+    return voting(GaussianNB() if estimator is None else estimator, **params)
 
 
 # -- base learners -----------------------------------------------------------------------------
@@ -85,7 +85,6 @@ def test_stacking_shows_its_methods_only_when_fitted(data, vote):
         ({"max_fits": 50, "n_partitions": 3}, r"max_fits=50 .* 18 blocks in 3 .*\(54 fits\)"),
         ({"n_blocks": None, "max_fits": 2, "n_partitions": 3}, r"max_fits=2 .* \(3 fits\)"),
         ({"decimals": -1}, "decimals=-1 must be at least 0"),
-        ({"law": pd.Series([1])}, r"(?s)'law' parameter of .* must be a str among"),
         ({"verbose": "loud"}, r"'verbose' .* Got 'loud'"),
     ],
 )
@@ -103,23 +102,9 @@ def test_the_budget_counts_the_fits_of_all_partitions(data):
 # -- options of the planner --------------------------------------------------------------------
 
 
-def test_options_of_the_planner_are_parameters(data):
-    design = {"law": "uniform", "width": 1.0, "n_partitions": 2, "decimals": 6}
-    model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=18, rho=0.5, **design)
-    assert model.get_params().items() >= design.items()
-    model.fit(*data)
-    assert model.plan_ == plan(n=900, n_blocks=18, rho=0.5, n_classes=2, **design)
-
-
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [
-        (
-            {"heavy": "much"},
-            ValueError,
-            "'heavy' parameter .* must be a str among",
-        ),
-        ({"label_noise": "no"}, ValueError, "'label_noise' parameter"),
         ({"alpha": 1.5}, ValueError, "alpha"),
         ({"n_partitions": 1024}, ValueError, "n_partitions=1024 is too large"),
     ],
@@ -127,7 +112,7 @@ def test_options_of_the_planner_are_parameters(data):
 )
 def test_designs_that_are_refused(data, params, error, message):
     with pytest.raises(error, match=message):
-        PointwiseReplicableClassifier(Untrainable(), **params).fit(*data)
+        voting(Untrainable(), **params).fit(*data)
 
 
 def test_weights_are_refused_and_not_taken_for_groups(data):
@@ -150,8 +135,8 @@ def test_weights_are_refused_and_not_taken_for_groups(data):
     ("made", "message"),
     [
         (
-            plan("approximate", n=900, rho=0.1, gamma=0.3),
-            "plan is for ApproximatelyReplicableClassifier, not for",
+            plan("selection", n_hypotheses=3, n=900),
+            "plan is for ReplicableSelector or select_hypothesis, not for",
         ),
         (plan(n=900, rho=0.3, n_classes=3), "plan is for 3 classes, but y has 2: .*Name them"),
         (plan(n=300, rho=0.3, unit="groups"), "plan counts groups: pass groups to fit"),
@@ -170,25 +155,14 @@ def test_more_classes_than_planned_are_refused(data):
         PointwiseReplicableClassifier(Untrainable(), plan=made).fit(X, np.arange(900) % 3)
 
 
-def test_a_pointwise_plan_is_not_for_the_approximate_learner(data):
-    learner = ApproximatelyReplicableClassifier(Untrainable(), plan=plan(n=900, rho=0.3))
-    with pytest.raises(
-        ValueError, match="plan is for PointwiseReplicableClassifier, not for Approx"
-    ):
-        learner.fit(*data)
-
-
 def test_what_a_plan_fixes_cannot_be_set_beside_it(data):
     made = plan(n=900, rho=0.3)
-    whole = plan("approximate", n=900, rho=0.3, gamma=0.3)
-    for learner, shared in (
-        (PointwiseReplicableClassifier, made),
-        (ApproximatelyReplicableClassifier, whole),
-    ):
+    for shared in (made, plan("approximate", n=900, rho=0.3, gamma=0.3)):
+        model = PointwiseReplicableClassifier(GaussianNB(), plan=shared, rho=0.2, vote="soft")
         with pytest.raises(
             ValueError, match="rho, vote are set by `plan`; remove them or create a new plan"
         ):
-            learner(GaussianNB(), plan=shared, rho=0.2, vote="soft").fit(*data)
+            model.fit(*data)
     with pytest.raises(
         ValueError, match="classes is set by `plan`; remove it or create a new plan"
     ):
@@ -296,7 +270,7 @@ def test_messages_count_groups_where_groups_count(data):
         small(Untrainable(), n_blocks=21).fit(*data, groups=groups)
 
 
-@pytest.mark.parametrize("method", ["predict", "margin", "flip_probability", "flip_limits"])
+@pytest.mark.parametrize("method", ["predict", "margin", "flip_probability"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_one_id_for_many_rows_is_not_spread_over_them(data, method, n_classes):
     X, y = data
@@ -349,14 +323,9 @@ def test_probabilities_are_named(data, value):
     X, _ = data
     model = small().fit(*data)
     with pytest.raises(
-        (TypeError, ValueError), match=r"max_flip.* must (be a number|lie in \[0, 1\])"
+        (TypeError, ValueError), match=r"delta.* must (be a number|lie in \(0, 1\))"
     ):
-        model.predict_or_abstain(X, value)
-    for ask in (model.flip_limits, model.flip_rate):
-        with pytest.raises(
-            (TypeError, ValueError), match=r"delta.* must (be a number|lie in \(0, 1\))"
-        ):
-            ask(X, delta=value)
+        model.flip_rate(X, delta=value)
 
 
 def test_nothing_of_an_earlier_fit_is_left_after_an_error(data):

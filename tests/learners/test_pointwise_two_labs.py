@@ -103,7 +103,6 @@ def test_a_silent_row_is_called_silent(labs):
     flips = [Outcome(0.2, rate, "certified", "yes, if") for rate in (0.5, 0.52, 0.48)]
     assert Row("trusted", tuple(flips)).silent
     assert not Row("a probe tells", tuple(replace(pair, probed="no") for pair in flips)).silent
-    assert not Row("votes tell", tuple(replace(pair, voted="no") for pair in flips)).silent
     assert not Row(
         "refuted", tuple(replace(pair, verdict="not certified") for pair in flips)
     ).silent

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn import PointwiseReplicableClassifier
+from tests.factories import voting
 
 N_BLOCKS = 31
 RNG = np.random.default_rng(0)
@@ -17,7 +17,7 @@ Y = (X[:, 0] + RNG.normal(size=930) > 0).astype(int)
 @pytest.fixture(scope="module")
 def model():
     base = DecisionTreeClassifier(max_depth=2)
-    learner = PointwiseReplicableClassifier(
+    learner = voting(
         base, n_blocks=N_BLOCKS, rho=0.5, n_partitions=1, width=0.8, shared_key="a secret"
     )
     return learner.fit(X, Y)

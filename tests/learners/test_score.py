@@ -130,7 +130,7 @@ def test_probabilities_are_the_mean_of_the_models(labs, data):
     X = data[0][:50]
     mean = np.mean([model.predict_proba(X) for model in labs[0].estimators_], axis=0)
     assert labs[0].predict_proba(X) == pytest.approx(mean)
-    assert labs[0].vote_share(X) == pytest.approx(mean[:, 1])
+    assert labs[0].predict_proba(X)[:, 1] == pytest.approx(mean[:, 1])
 
 
 def test_answers_follow_scores_and_thresholds(labs, data):
@@ -145,21 +145,6 @@ def test_answers_follow_scores_and_thresholds(labs, data):
     text = list(told.sentences())[int(np.flatnonzero(overruled)[0])]
     assert "too near to it to decide alone" in text
     assert set(told.frame().columns) >= {"prediction", "score", "keyed_threshold"}
-
-
-def test_a_customer_hears_how_much_speaks_for_the_answer(labs, data):
-    lab, X = labs[0], data[0][:300]
-    told, plain = lab.explain(X), lab.explain(X, style="plain")
-    share = np.where(told.prediction == lab.classes_[1], told.score, 1 - told.score)
-    assert plain.model_share == pytest.approx(share)
-    overruled = (told.score > 0.5) != (told.margin > 0)
-    said = np.array(["lean to another one" in text for text in plain.sentences()])
-    assert (said == overruled).all()
-    low = ScoreReplicableClassifier(GaussianNB(), shared_key="k", threshold=0.2)
-    low.fit(data[0][:2000], data[1][:2000])
-    clear = low.explain(X).score > 0.35  # above the decision threshold, below one half
-    texts = np.array(list(low.explain(X, style="plain").sentences()))[clear]
-    assert not any("lean to another one" in text for text in texts)
 
 
 @pytest.mark.filterwarnings("ignore:requested rho=0.1")
@@ -184,13 +169,6 @@ def test_ids_key_the_thresholds(labs, data):
     ).all()
     assert (lab.explain(X, ids=ids).keyed_threshold != lab.explain(X).keyed_threshold).any()
     assert len(lab.predict(X, ids=ids)) == 200
-
-
-def test_no_answer_where_a_flip_is_likely(labs, data):
-    answers = labs[0].predict_or_abstain(data[0][:300], 0.05)
-    silent = np.array([answer is None for answer in answers])
-    assert (silent == (labs[0].flip_probability(data[0][:300]) > 0.05)).all()
-    assert 0 < silent.sum() < 300
 
 
 def test_limits_are_not_offered(labs):
@@ -245,31 +223,6 @@ def test_a_curve_of_another_run_is_followed(data, labs):
 
 
 # -- several classes -------------------------------------------------------------------------------
-def test_three_classes(three):
-    X, y = three
-    labs = [
-        ScoreReplicableClassifier(GaussianNB(), shared_key="k").fit(X[half], y[half])
-        for half in (slice(0, 1200), slice(1200, 2400))
-    ]
-    new, told = X[2400:], labs[0].explain(X[2400:])
-    assert (told.prediction == labs[0].predict(new)).all()
-    proba = labs[0].predict_proba(new)
-    assert proba.sum(axis=1) == pytest.approx(1.0)
-    best = proba.argmax(axis=1)
-    assert 0.8 < np.mean(labs[0].predict(new) == best) < 1.0
-    behind = told.score < told.runner_up_score
-    assert behind.any()
-    text = list(told.sentences())[int(np.flatnonzero(behind)[0])]
-    assert "shared offsets add" in text
-    plain = list(labs[0].explain(new, style="plain").sentences())
-    overruled = told.most_voted_score > told.score
-    assert overruled[behind].all()
-    assert ["lean to another one" in text for text in plain] == overruled.tolist()
-    flips = np.mean(labs[0].predict(new) != labs[1].predict(new))
-    assert flips < 0.2
-    assert "two classes in reach" in labs[0].certificate_.explain()
-    with pytest.raises(ValueError, match="margin is defined for two classes"):
-        labs[0].margin(new)
 
 
 def test_thresholds_are_for_two_classes(three):

@@ -106,7 +106,7 @@ def test_a_clearly_better_configuration_wins():
 def test_refit_with_another_learner_or_not_at_all():
     X, y = _near_ties(1500, 0)
     X += 0.1 * np.random.default_rng(0).standard_normal(X.shape)
-    replicable = PointwiseReplicableClassifier(DecisionTreeClassifier(), n_blocks=5, n_partitions=1)
+    replicable = PointwiseReplicableClassifier(DecisionTreeClassifier(), n_blocks=5, max_fits=5)
     search = ReplicableSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}, refit=replicable)
     search.fit(X, y)
     assert isinstance(search.best_estimator_, PointwiseReplicableClassifier)

@@ -100,7 +100,7 @@ def test_the_face_of_a_search():
     X, y = _sample(1200)
     labels = np.where(y, "yes", "no")
     grid = [{"max_depth": [1, 2]}, {"min_samples_leaf": [3]}]
-    replicable = PointwiseReplicableClassifier(DecisionTreeClassifier(), n_blocks=5, n_partitions=1)
+    replicable = PointwiseReplicableClassifier(DecisionTreeClassifier(), n_blocks=5, max_fits=5)
     search = ReplicableSearchCV(
         DecisionTreeClassifier(), grid, train_size=20, refit=replicable, shared_key="k"
     ).fit(X, labels)

@@ -10,7 +10,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from replearn import (
-    ApproximatelyReplicableClassifier,
     Plan,
     PointwiseReplicableClassifier,
     ScoreReplicableClassifier,
@@ -18,6 +17,7 @@ from replearn import (
 )
 from replearn.binding import adapted_to_blocks
 from replearn.exceptions import ConstantBlocksWarning
+from tests.factories import voting, whole_models
 
 BOOSTING = HistGradientBoostingClassifier(max_iter=3)
 
@@ -31,7 +31,7 @@ def leaked():
 
 def fitted(leaked, **params):
     params = {"shared_key": "k", "n_partitions": 1, **params}
-    return PointwiseReplicableClassifier(BOOSTING, **params).fit(*leaked)
+    return voting(BOOSTING, **params).fit(*leaked)
 
 
 def test_leaves_follow_the_size_of_the_blocks(leaked):
@@ -46,7 +46,7 @@ def test_leaves_follow_the_size_of_the_blocks(leaked):
 
 def test_the_block_size_does_not_depend_on_the_leaves(leaked):
     small_leaves = HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=3)
-    usual = PointwiseReplicableClassifier(small_leaves, shared_key="k", n_partitions=1)
+    usual = voting(small_leaves, shared_key="k", n_partitions=1)
     assert fitted(leaked).plan_ == usual.fit(*leaked).plan_
 
 
@@ -68,16 +68,12 @@ def test_the_plan_carries_the_choice(leaked):
     with pytest.warns(ConstantBlocksWarning):
         model = PointwiseReplicableClassifier(BOOSTING, plan=kept, shared_key="k").fit(*leaked)
     assert {block.min_samples_leaf for block in model.estimators_} == {20}
-    with pytest.raises(ValueError, match="small_blocks is set by `plan`"):
-        PointwiseReplicableClassifier(BOOSTING, plan=usual, small_blocks="keep").fit(*leaked)
     with pytest.raises(ValueError, match="small_blocks"):
         plan(n=1200, rho=0.1, small_blocks="maybe")
 
 
 def test_whole_models_adapt_too(leaked):
-    model = ApproximatelyReplicableClassifier(
-        BOOSTING, n_blocks=40, n_partitions=1, rho=0.5, gamma=0.5, shared_key="k"
-    )
+    model = whole_models(BOOSTING, n_blocks=40, n_partitions=1, rho=0.5, gamma=0.5, shared_key="k")
     model.fit(*leaked)
     assert {block.min_samples_leaf for block in model.estimators_} == {3}
 

@@ -11,7 +11,6 @@ from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 from replearn import (
-    ApproximatelyReplicableClassifier,
     NotCertifiedWarning,
     PointwiseReplicableClassifier,
     ScoreReplicableClassifier,
@@ -20,11 +19,9 @@ from replearn import (
     save,
 )
 from replearn.learners.training import BlocksInMemory, OnePartition, Sample
-from replearn.learners.usefulness import Usefulness
 
 LEARNERS = [
     PointwiseReplicableClassifier,
-    ApproximatelyReplicableClassifier,
     ScoreReplicableClassifier,
 ]
 
@@ -96,22 +93,10 @@ def test_several_classes_and_soft_votes():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 3))
     y = X.argmax(axis=1)
-    for kind, params in ((PointwiseReplicableClassifier, {"vote": "soft"}), (LEARNERS[2], {})):
+    for kind, params in ((PointwiseReplicableClassifier, {"vote": "soft"}), (LEARNERS[1], {})):
         found = fitted(kind, LogisticRegression(), X, y, **params).usefulness_
         assert found.auc > 0.9
         assert min(found.recall) > 0.5
-        assert found.collapsed == ()
-
-
-def test_a_class_that_only_single_blocks_find_has_collapsed():
-    found = Usefulness(
-        ("no", "yes"), (900, 100), 0.9, 0.9, (0.99, 0.05), (0.9, 0.3), 0.7, (985, 15)
-    )
-    assert found.collapsed == ("yes",)
-    better = Usefulness(
-        ("no", "yes"), (900, 100), 0.9, 0.9, (0.99, 0.25), (0.9, 0.3), 0.7, (965, 35)
-    )
-    assert better.collapsed == ()
 
 
 def test_rows_come_from_the_first_blocks():

@@ -5,18 +5,12 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeClassifier
 
 from replearn import (
-    ApproximatelyReplicableClassifier,
     PointwiseReplicableClassifier,
     ScoreReplicableClassifier,
-    load,
     plan,
-    save,
 )
 from replearn.exceptions import SmallSampleWarning
 from replearn.guarantees import MIN_EVENTS, about_rare_classes, needed_for_events
@@ -24,7 +18,6 @@ from replearn.learners import usefulness
 
 ESTIMATORS = [
     PointwiseReplicableClassifier,
-    ApproximatelyReplicableClassifier,
     ScoreReplicableClassifier,
 ]
 
@@ -52,7 +45,6 @@ def test_votes_say_what_n_can_do_and_what_it_takes():
         "n_blocks=18, the fewest for rho=0.1, gives 5.6 in each",
         "ScoreReplicableClassifier",
         "larger rho",
-        "check_price=True",
     ):
         assert words in message
     remedy = PointwiseReplicableClassifier(GaussianNB(), n_blocks=18, shared_key="k")
@@ -75,7 +67,7 @@ def test_scores_say_so_too():
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_nothing_is_decided(kind, monkeypatch):
     X, y = rare()
-    said = kind(GaussianNB(), n_blocks=20, check_price=True, shared_key="k")
+    said = kind(GaussianNB(), n_blocks=20, shared_key="k")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         said.fit(X, y)
@@ -111,68 +103,3 @@ def test_plans_say_which_n_a_rare_class_takes():
         assert needed.certified
         assert needed.block_size * 0.1 >= MIN_EVENTS
         assert needed.vote_design.request.rho == made.vote_design.request.rho
-
-
-# -- the price -------------------------------------------------------------------------------------
-@pytest.mark.parametrize("kind", ESTIMATORS)
-def test_a_single_fit_stands_beside_the_blocks(kind, tmp_path):
-    X, y = rare(4000, 0.3)
-    cut = {} if kind is ScoreReplicableClassifier else {"n_partitions": 2}
-    model = kind(GaussianNB(), n_blocks=80, check_price=True, shared_key="k", **cut)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(X, y)
-    found = model.usefulness_
-    assert found.n_rows == found.single.n_rows == 800
-    assert found.class_counts == found.single.class_counts
-    assert found.price == found.single.balanced_accuracy - found.balanced_accuracy
-    assert "a single fit of the base estimator: balanced accuracy" in str(found)
-    # Normal classes 1.5 apart: no rule has more than 77 % balanced accuracy, and AUC 0.856.
-    assert abs(found.single.auc - 0.856) < 0.08
-    save(model, tmp_path / "m.replearn")
-    assert load(tmp_path / "m.replearn", shared_key="k").usefulness_ == found
-
-
-def test_the_single_fit_has_not_seen_the_rows_it_is_judged_on():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(2000, 2))
-    y = rng.integers(0, 2, 2000)  # nothing to learn: a tree remembers what it has seen
-    groups = np.arange(2000) // 4
-    X[:] = X[4 * groups]
-    y[:] = y[4 * groups]
-    model = PointwiseReplicableClassifier(
-        DecisionTreeClassifier(), n_blocks=20, max_fits=20, check_price=True, shared_key="k"
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(X, y, groups=groups)
-    # 100 groups: four standard errors
-    assert abs(model.usefulness_.single.accuracy - 0.5) < 4 * np.sqrt(0.25 / 100)
-
-
-def test_the_single_fit_decides_at_the_same_threshold():
-    X, y = rare(4000, 0.1)
-    params = {"n_blocks": 20, "check_price": True, "shared_key": "k"}
-    for threshold, least in ((None, 0.0), ("recall=0.8", 0.6), ("prevalence", 0.5), (0.05, 0.5)):
-        params["threshold"] = threshold
-        model = PointwiseReplicableClassifier(GaussianNB(), max_fits=20, **params).fit(X, y)
-        assert model.usefulness_.single.recall[1] > least
-        scores = ScoreReplicableClassifier(GaussianNB(), **params).fit(X, y)
-        assert scores.usefulness_.single.recall[1] > least
-
-
-def test_estimators_without_probabilities_have_a_price_too():
-    X, y = rare(2000, 0.4)
-    model = PointwiseReplicableClassifier(
-        LinearSVC(), n_blocks=20, max_fits=20, check_price=True, shared_key="k"
-    ).fit(X, y)
-    assert 0.6 < model.usefulness_.single.balanced_accuracy < 0.9
-
-
-def test_without_the_parameter_nothing_is_trained():
-    X, y = rare(2000, 0.4)
-    model = PointwiseReplicableClassifier(LogisticRegression(), max_fits=20, shared_key="k")
-    found = model.fit(X, y).usefulness_
-    assert found.single is None
-    assert found.price is None
-    assert "single fit" not in str(found)

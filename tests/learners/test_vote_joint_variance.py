@@ -8,7 +8,7 @@ from sklearn.datasets import make_classification
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn import PointwiseReplicableClassifier
+from tests.factories import voting
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def data():
 
 def fitted(data, **settings):
     given = {"estimator": GaussianNB(), "n_blocks": 20, "n_partitions": 4, "rho": 0.3}
-    return PointwiseReplicableClassifier(**{**given, **settings}).fit(*data)
+    return voting(**{**given, **settings}).fit(*data)
 
 
 def test_it_depends_on_the_sample_and_nothing_else(data):
@@ -71,13 +71,3 @@ def test_a_learner_that_cannot_be_asked_is_fitted_all_the_same(data):
         pytest.raises(RuntimeError, match="no prediction"),
     ):
         model.predict(data[0])
-
-
-def test_soft_votes_have_limits_around_their_estimates(data):
-    model = fitted(data, vote="soft", law="uniform")
-    new = make_classification(1500, 5, flip_y=0.2, random_state=3)[0][1200:]
-    lower, upper = model.flip_limits(new)
-    assert ((lower >= 0) & (lower <= upper) & (upper <= 1)).all()
-    estimate = model.flip_probability(new)
-    assert np.mean((lower <= estimate) & (estimate <= upper)) > 0.95
-    assert np.mean(upper < 0.5) > 0.1

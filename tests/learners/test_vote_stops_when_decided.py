@@ -16,9 +16,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import replearn.execution.voting
-from replearn import ApproximatelyReplicableClassifier, PointwiseReplicableClassifier
+from replearn import PointwiseReplicableClassifier
 from replearn.execution import BlockEnsemble, ConstantVote, plain_loop
 from replearn.learners.vote import below_law
+from tests.factories import voting, whole_models
 
 X, Y = make_classification(1200, 6, flip_y=0.2, random_state=0)
 FOREST = RandomForestClassifier(3, max_depth=4)
@@ -48,9 +49,9 @@ def all_votes(monkeypatch):
     monkeypatch.setattr(BlockEnsemble, "stops_early", lambda self, X: False)
 
 
-def fitted(base, kind=PointwiseReplicableClassifier, **params):
+def fitted(base, **params):
     params = {"n_blocks": 22, "n_partitions": 2, "shared_key": "stop", **params}
-    return kind(base, **params).fit(X, Y)
+    return voting(base, **params).fit(X, Y)
 
 
 @pytest.mark.parametrize(
@@ -100,9 +101,9 @@ def test_models_of_several_kinds_vote_on_their_own_tables(n_jobs, monkeypatch):
 def test_ids_frames_and_other_promises(monkeypatch):
     ids = [f"customer {number}" for number in range(len(X))]
     table = pd.DataFrame(X).add_prefix("x")
-    model = PointwiseReplicableClassifier(FOREST, n_blocks=22, n_partitions=2, shared_key="stop")
+    model = PointwiseReplicableClassifier(FOREST, n_blocks=22, max_fits=44, shared_key="stop")
     model.fit(table, Y)
-    whole = fitted(FOREST, ApproximatelyReplicableClassifier, gamma=0.3, rho=0.5)
+    whole = whole_models(FOREST, gamma=0.3, rho=0.5, n_blocks=22, n_partitions=2).fit(X, Y)
     few = (model.predict(table, ids=ids), whole.predict(X))
     all_votes(monkeypatch)
     assert (model.predict(table, ids=ids) == few[0]).all()

@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from replearn import PointwiseReplicableClassifier
 from replearn.outofcore import fit_files
+from tests.factories import voting
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -60,7 +61,7 @@ def client():
 
 def learner(**params):
     params = {"n_blocks": BLOCKS, "rho": 0.9, "max_fits": BLOCKS, "shared_key": "k"} | params
-    return PointwiseReplicableClassifier(LogisticRegression(), **params)
+    return voting(LogisticRegression(), **params)
 
 
 def small():

@@ -69,7 +69,7 @@ def assert_same(one, two, X):
 
 PLAN = {"n": 2000, "rho": 0.9, "n_blocks": 10, "max_fits": 20, "classes": [False, True]}
 SETTINGS = {
-    "several partitions": lambda: learner(n_partitions=2),
+    "several partitions": lambda: learner(max_fits=20),
     "logistic regression": lambda: learner(LogisticRegression()),
     "seeds": lambda: learner(DecisionTreeClassifier(max_features=1, max_depth=4)),
     "decimals": lambda: learner(decimals=1),
@@ -117,22 +117,6 @@ def test_text_and_several_classes(tmp_path):
     fitted = fit_files(learner(model), write(frame, tmp_path), "y")
     expected, X = from_memory(learner(model), frame)
     assert_same(fitted, expected, X)
-
-
-def test_heavy_points_are_counted_from_files(tmp_path):
-    rng = np.random.default_rng(2)
-    X = rng.integers(0, 3, size=(4000, 2))
-    y = rng.random(4000) < 0.3 + 0.4 * (X[:, 0] == 1)
-    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
-    asked = {"alpha": 0.3, "beta": 0.3}
-    fitted = fit_files(learner(n_blocks=None, max_fits=200, **asked), write(frame, tmp_path), "y")
-    expected, X = from_memory(learner(n_blocks=None, max_fits=200, **asked), frame)
-    assert len(expected.heavy_)
-    assert_same(fitted, expected, X)
-    assert (fitted.heavy_.masses == expected.heavy_.masses).all()
-    assert (fitted.heavy_.shares == expected.heavy_.shares).all()
-    assert fitted.heavy_.points.equals(expected.heavy_.points)
-    assert (fitted.flip_probability(X) == expected.flip_probability(X)).all()
 
 
 def test_the_order_of_the_file_does_not_matter(frame, tmp_path):
@@ -188,7 +172,7 @@ STEPS = ["pieces hashed", "buckets ranked", "pieces routed", "blocks fitted"]
 
 @pytest.mark.parametrize("step", some_long(STEPS, STEPS[:3]))
 def test_continues_after_an_interruption(frame, tmp_path, monkeypatch, step):
-    path, two = write(frame, tmp_path), {"n_partitions": 2}
+    path, two = write(frame, tmp_path), {"max_fits": 20}
     expected = fit_files(learner(**two), path, "y")
     with monkeypatch.context() as patch:
         before = run_until(patch, step, 3)

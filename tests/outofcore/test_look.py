@@ -9,8 +9,9 @@ import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from replearn import NotCertifiedWarning, PointwiseReplicableClassifier, PreprocessingWarning
+from replearn import NotCertifiedWarning, PreprocessingWarning
 from replearn.outofcore import fit_files, look, pieces
+from tests.factories import voting
 
 N = 8000
 CELLS = 1 << 12  # looked at in memory: an eighth of the cells of four columns
@@ -29,7 +30,7 @@ def large(monkeypatch):
 
 def learner(**params):
     params = {"n_blocks": 10, "rho": 0.9, "max_fits": 10, "shared_key": "k"} | params
-    return PointwiseReplicableClassifier(**{"estimator": GaussianNB()} | params)
+    return voting(**{"estimator": GaussianNB()} | params)
 
 
 def table(X, y=None, **columns):

@@ -13,10 +13,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
+from replearn import NotCertifiedWarning
 from replearn.execution import fitting
 from replearn.learners import ReplicableSearchCV
 from replearn.persistence import ModelFileError, resumable
+from tests.factories import voting
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(5, 2, size=(600, 3))
@@ -31,9 +32,7 @@ class Interrupted(BaseException):
 
 def learner(base=None, **params):
     settings = {"n_blocks": N_BLOCKS, "n_partitions": 1, "rho": 0.5} | params
-    return PointwiseReplicableClassifier(
-        base or DecisionTreeClassifier(), **{"shared_key": "k"} | settings
-    )
+    return voting(base or DecisionTreeClassifier(), **{"shared_key": "k"} | settings)
 
 
 def files(folder):
@@ -262,8 +261,8 @@ def test_the_folder_of_another_search_is_refused(tmp_path):
 
 @pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 def test_scikit_learns_search_continues_too(tmp_path, counted):
-    grid = GridSearchCV(learner(n_partitions=1), {"width": [0.5, 1.0]}, cv=2)
+    grid = GridSearchCV(learner(n_partitions=1), {"threshold": [0.3, 0.5]}, cv=2)
     kept = grid.fit(X, Y, context=resumable(tmp_path)).cv_results_["mean_test_score"]
-    # the width is no matter of the blocks: its second value trains nothing
+    # the threshold is no matter of the blocks: its second value trains nothing
     assert len(counted[0]) == (2 + 1) * N_BLOCKS
     assert (kept == grid.fit(X, Y).cv_results_["mean_test_score"]).all()

@@ -46,7 +46,7 @@ from replearn.persistence._parts import read_class
 from replearn.persistence._state import ESTIMATORS
 from replearn.persistence._trust import dump, load_trusted
 from replearn.records.json import digest_of
-from replearn.tables import take_rows
+from tests.factories import voting
 from tests.registry import NAMES, NEW, X, Y, fit, fitted, planned
 
 KEY = "a secret that is long enough to look for"
@@ -55,7 +55,7 @@ TREES = {"max_depth": [1, 2, 3]}
 
 def pointwise(base=None, **params):
     settings = {"n_blocks": 6, "n_partitions": 1, "rho": 0.5, "shared_key": KEY} | params
-    return PointwiseReplicableClassifier(base or GaussianNB(), **settings)
+    return voting(base or GaussianNB(), **settings)
 
 
 NOT_ALONE = ("DecisionThresholdClassifier", "IncumbentRegressor")
@@ -108,7 +108,7 @@ MODELS = {name: partial(of_registry, name) for name in ALONE} | MORE
 
 def heavy_model(container, base=None):
     settings = {"rho": 0.5, "max_fits": 4, "shared_key": KEY, "alpha": 0.9, "beta": 0.5}
-    model = PointwiseReplicableClassifier(base or DummyClassifier(), **settings)
+    model = voting(base or DummyClassifier(), **settings)
     return model.fit(container, np.arange(_size(container)) % 7 < 3)
 
 
@@ -327,29 +327,6 @@ def test_a_fresh_process_gives_the_same_answers(models, folder, tmp_path):
     assert found["flips"] == heavy.flip_probability(rows).tolist()
 
 
-@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
-def test_a_heavy_stage_survives(tmp_path, container):
-    before = heavy_model(container)
-    assert len(before.heavy_) >= 1
-    save(before, tmp_path / "m.replearn")
-    assert KEY.encode() not in b"".join(everything(tmp_path / "m.replearn"))
-    after = load(tmp_path / "m.replearn", KEY)
-    rows = np.arange(0, N, 50)
-    asked = take_rows(container, rows)
-    assert (after.predict(asked) == before.predict(asked)).all()
-    assert (after.flip_probability(asked) == before.flip_probability(asked)).all()
-    assert np.array_equal(after.flip_limits(asked), before.flip_limits(asked))
-    assert (after.heavy_.labels == before.heavy_.labels).all()
-    assert (after.heavy_.masses == before.heavy_.masses).all()
-
-
-def test_heavy_points_answer_by_their_own_labels_after_loading(tmp_path):
-    before = heavy_model(CONTAINERS["numbers"])
-    save(before, tmp_path / "m.replearn")
-    stage = load(tmp_path / "m.replearn", KEY).explain(CONTAINERS["numbers"][:3000:1000]).stage
-    assert set(stage) == {"heavy"}
-
-
 def change_state(path, change):
     """Change the models' state as a careful forger would, who computes both digests again."""
     from hashlib import sha256
@@ -376,14 +353,6 @@ FORGERIES = {
     "unknown part 'os.system'": lambda _, state: state.update(heavy_={"__replearn__": "os.system"}),
     "the file has 1 models": lambda _, state: state.update(estimators_=state["estimators_"][:1]),
 }
-
-
-@pytest.mark.parametrize(("message", "change"), FORGERIES.items(), ids=FORGERIES)
-def test_a_forged_heavy_stage_is_refused(tmp_path, message, change):
-    save(heavy_model(CONTAINERS["numbers"]), tmp_path / "m.replearn")
-    change_state(tmp_path / "m.replearn", change)
-    with pytest.raises(ModelFileError, match=message):
-        load(tmp_path / "m.replearn", KEY)
 
 
 def sign(certificate):

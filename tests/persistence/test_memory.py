@@ -14,11 +14,12 @@ from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.svm import SVC
 
-from replearn import ModelFileError, PointwiseReplicableClassifier, load, save
+from replearn import ModelFileError, load, save
 from replearn.persistence import _container
 from replearn.persistence._budget import OBJECT_BYTES, Budget
 from replearn.persistence._packing import pack_values, unpack_values
 from replearn.persistence._skops_archive import check_skops_archive
+from tests.factories import voting
 
 X, Y = make_classification(400, n_informative=4, random_state=0)
 KEY = "memory"
@@ -31,7 +32,7 @@ def signed(tmp_path_factory):
     """Write a model file with other parts, signed as its author would."""
     folder = tmp_path_factory.mktemp("model")
     cut = {"n_blocks": 8, "n_partitions": 1}
-    model = PointwiseReplicableClassifier(SVC(), rho=0.5, shared_key=KEY, **cut).fit(X, Y)
+    model = voting(SVC(), rho=0.5, shared_key=KEY, **cut).fit(X, Y)
     save(model, folder / "honest.replearn")
     manifest, models = _container.unpack((folder / "honest.replearn").read_bytes(), "the file")
     drop = ("digest", "models_sha256", "format", "version")

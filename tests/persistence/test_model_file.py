@@ -22,10 +22,10 @@ import replearn.persistence.model_file
 from replearn import PointwiseReplicableClassifier, SharedKey, plan
 from replearn.bounds import uniform_law
 from replearn.exceptions import WeakKeyWarning
-from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.persistence import ModelFileError, describe, load, save
 from replearn.persistence._trust import check_trees
 from replearn.records.json import digest_of
+from tests.factories import voting, whole_models
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(700, 4))
@@ -36,7 +36,7 @@ KEY = "trial-2026"
 
 def fitted(base=None, **params):
     settings = {"n_blocks": 18, "n_partitions": 1, "shared_key": KEY} | params
-    return PointwiseReplicableClassifier(base, **settings).fit(X, Y)
+    return voting(base, **settings).fit(X, Y)
 
 
 @pytest.fixture(scope="module")
@@ -86,9 +86,9 @@ def test_every_kind_of_parameter_survives(tmp_path):
 def test_blocks_with_one_class_and_three_classes(tmp_path):
     labels = np.where(np.arange(700) < 3, "rare", Y)
     before = PointwiseReplicableClassifier(
-        GaussianNB(), n_blocks=60, n_partitions=1, rho=0.5, shared_key=KEY
+        GaussianNB(), n_blocks=60, max_fits=60, rho=0.5, shared_key=KEY
     ).fit(X, labels)
-    few = PointwiseReplicableClassifier(n_blocks=18, n_partitions=1, shared_key=KEY)
+    few = PointwiseReplicableClassifier(n_blocks=18, max_fits=18, shared_key=KEY)
     few.fit(X, np.where(np.arange(700) < 2, 1, 0))
     for one in (before, few):
         save(one, tmp_path / "m.replearn")
@@ -192,7 +192,7 @@ def test_foreign_types_are_refused_by_name(tmp_path):
 
 def test_functions_are_refused_unless_trusted(tmp_path):
     base = make_pipeline(FunctionTransformer(os.path.normcase, validate=False), GaussianNB())
-    model = PointwiseReplicableClassifier(base, n_blocks=1, n_partitions=1)
+    model = PointwiseReplicableClassifier(base, n_blocks=1, max_fits=1)
     vars(model).update({**vars(fitted(GaussianNB())), "estimator": base, "shared_key": KEY})
     save(model, tmp_path / "m.replearn")
     with pytest.raises(ModelFileError, match=r"posixpath\.normcase"):
@@ -320,10 +320,8 @@ def test_only_fitted_learners_of_this_library_are_saved(tmp_path):
 
 
 def test_the_approximate_learner_too(tmp_path):
-    learner = ApproximatelyReplicableClassifier(
-        GaussianNB(), n_blocks=18, gamma=0.9, shared_key=KEY
-    )
-    learner.set_params(n_partitions=1, rho=0.5).fit(X, Y)
+    learner = whole_models(GaussianNB(), n_blocks=18, gamma=0.9, shared_key=KEY)
+    learner = learner.set_params(n_partitions=1, rho=0.5).fit(X, Y)
     save(learner, tmp_path / "m.replearn")
     assert (load(tmp_path / "m.replearn", KEY).predict(NEW) == learner.predict(NEW)).all()
 
@@ -347,7 +345,7 @@ def test_the_approximate_learner_too(tmp_path):
 )
 def test_a_key_that_can_be_guessed_is_named_when_the_model_is_saved(tmp_path, key, weak):
     cut = {"n_blocks": 6, "n_partitions": 1}
-    model = PointwiseReplicableClassifier(GaussianNB(), rho=0.5, shared_key=key, **cut)
+    model = voting(GaussianNB(), rho=0.5, shared_key=key, **cut)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(*make_classification(600, random_state=0))

@@ -237,7 +237,7 @@ def test_no_type_that_runs_code_is_on_the_list():
 
 def test_hundreds_of_boosted_models_are_packed(tmp_path):
     model = PointwiseReplicableClassifier(
-        HistGradientBoostingClassifier(), n_blocks=5, rho=0.5, n_partitions=1
+        HistGradientBoostingClassifier(), n_blocks=5, rho=0.5, max_fits=5
     ).fit(np.tile(X, (5, 1)) + RNG.normal(0, 0.1, (5 * N, 3)), np.tile(Y, 5))
     many = [fitted for fitted in model.estimators_ for _ in range(20)]
     parts = dump({"estimators_": many})

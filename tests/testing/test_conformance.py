@@ -15,9 +15,11 @@ from replearn.testing.conformance import (
 )
 
 LEARNERS = [
-    PointwiseReplicableClassifier(LogisticRegression(), n_partitions=2),
-    PointwiseReplicableClassifier(DecisionTreeClassifier(), n_partitions=1),
-    PointwiseReplicableClassifier(LogisticRegression(), vote="soft", law="uniform", n_partitions=1),
+    PointwiseReplicableClassifier(LogisticRegression(), max_fits=176),
+    PointwiseReplicableClassifier(DecisionTreeClassifier(), max_fits=88),
+    PointwiseReplicableClassifier(
+        LogisticRegression(), vote="soft", rho=0.5, n_blocks=20, max_fits=20
+    ),
 ]
 
 
@@ -46,7 +48,7 @@ class ByPosition(PointwiseReplicableClassifier):
 
 def test_randomness_by_position_is_caught(sample):
     with pytest.raises(AssertionError):
-        check_batches_do_not_matter(ByPosition(LogisticRegression(), n_partitions=1), sample)
+        check_batches_do_not_matter(ByPosition(LogisticRegression(), max_fits=88, rho=0.2), sample)
 
 
 def test_blocks_by_position_are_caught(sample, monkeypatch):

@@ -138,7 +138,6 @@ from replearn.bounds.selection import (
     smallest_sample_selection,
     stable_scale,
 )
-from replearn.bounds.sign_test import sign_test
 from replearn.bounds.signs import (
     joint_groups,
     joint_sign_flip_bound,
@@ -194,7 +193,6 @@ __all__ = [
     "selection_agreement",
     "selection_flip_bound_sampled",
     "selection_scale",
-    "sign_test",
     "smallest_blocks",
     "smallest_sample_membership",
     "smallest_sample_selection",

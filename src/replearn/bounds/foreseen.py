@@ -154,6 +154,7 @@ def _checked_joint(joint: float | None, counts: Integers) -> float:
 
 def _within_variance(shares: Floats, n_blocks: int) -> Floats:
     """Variance of one partition's share, without bias; 0 where a single block says nothing."""
+    # theorem: fresh-sample-point
     return np.asarray((shares * (1.0 - shares)).mean(axis=1) / max(n_blocks - 1, 1))
 
 

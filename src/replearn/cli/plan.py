@@ -21,7 +21,7 @@ from replearn.cli import (
 from replearn.guarantees import FAMILIES, GUARANTEES, about_rare_classes, plan
 from replearn.records import read_object
 
-_NOT_PLANNED = ("task", "classes", "groups", "save", "json", "paper")
+_NOT_PLANNED = ("task", "classes", "groups", "save", "json")
 
 
 def _dashed(name: str) -> str:
@@ -40,7 +40,7 @@ class PlanOptions(CommandOptions):
 
     COMMON = (
         *("n", "rho", "gamma", "alpha", "beta", "d", "n_blocks", "max_fits", "n_classes"),
-        *("classes", "groups", "save", "json", "paper"),
+        *("classes", "groups", "save", "json"),
     )
     EXAMPLES = (
         "replearn plan --n 20000 --rho 0.1 --save plan.json",

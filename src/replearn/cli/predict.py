@@ -31,7 +31,7 @@ from replearn.cli._predictions import (
     read_carried,
     read_points,
 )
-from replearn.records import write_atomically
+from replearn.records import check_fraction, write_atomically
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 """How a text begins that a spreadsheet runs as a formula."""
@@ -193,6 +193,7 @@ def _columns(model: Any, X: Any, ids: Any, options: PredictOptions) -> dict[str,
     explained = model.explain(X, ids=ids) if options.explain else None
     labels = model.predict(X, ids=ids) if explained is None else explained.prediction
     if options.max_flip is not None:
+        check_fraction("max_flip", options.max_flip, zero=True)
         labels = labels.astype(object)
         labels[model.flip_probability(X, ids=ids) > options.max_flip] = None
     columns = {"prediction": labels.tolist()}

@@ -405,14 +405,17 @@ def plan_votes(request: PlanRequest) -> Plan:
     1800
     """
     made = _plan_directly(request)
-    targets = (request.rho, request.gamma)
     chosen = (request.n_blocks, request.law, request.width)
     is_open = request.task == "approximate" and request.binary and chosen == (None, None, None)
-    if not is_open or None in targets or (request.n is not None and made.certified):
-        return made
+    if not is_open or None in (request.rho, request.gamma) or request.max_point_mass == 0:
+        return made  # without point masses the direct bounds need fewer rows at any target
     by_points = _plan_by_points(request)
-    is_better = by_points.certified and (not made.certified or by_points.n < made.n)
-    return by_points if is_better else made
+    if made.certified and by_points.certified:
+        return min(made, by_points, key=lambda route: route.n)
+    if by_points.certified:
+        return by_points
+    needed = [route.needed_n for route in (made, by_points) if route.needed_n is not None]
+    return made if made.certified else replace(made, needed_n=min(needed, default=None))
 
 
 def _plan_directly(request: PlanRequest) -> Plan:
@@ -435,6 +438,8 @@ def _plan_by_points(request: PlanRequest) -> Plan:
             max_point_mass=0.0,
         )
     )
+    if not pointwise.certified:
+        return pointwise
     return _plan_directly(replace(request, n_blocks=pointwise.n_blocks, law=pointwise.law))
 
 

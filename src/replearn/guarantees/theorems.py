@@ -80,11 +80,6 @@ _ENTRIES = (
         "every bound on votes; one that is chosen from the whole sample keeps none.",
     ),
     Theorem(
-        "same-votes",
-        "If two runs vote with the same probabilities, each block that votes differently does so "
-        "in either direction with probability 1/2.",
-    ),
-    Theorem(
         "several-partitions",
         "Averaging the law's value over several keyed partitions of the same rows keeps the flip "
         "bound of one partition.",

@@ -10,10 +10,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.svm import SVC
 
-from replearn import PointwiseReplicableClassifier, PointwiseReplicableRegressor, SharedKey
+from replearn import PointwiseReplicableRegressor, SharedKey
 from replearn.auditing import audit, compare
 from replearn.execution import RunContext, fit_blocks
 from tests.adversarial.faults import bad_learners as bad
+from tests.factories import voting
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(5, 2, size=(300, 3))
@@ -24,7 +25,7 @@ BLOCK = r"block \d+ of partition \d+"
 
 def learner(base, **params):
     settings = {"n_blocks": 6, "n_partitions": 1, "rho": 0.5, "shared_key": "k"}
-    return PointwiseReplicableClassifier(base, **settings | params)
+    return voting(base, **settings | params)
 
 
 @pytest.fixture(autouse=True)

@@ -23,9 +23,10 @@ from sklearn.datasets import make_classification
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn import PointwiseReplicableClassifier, ReplicableSearchCV, audit, load, save
+from replearn import ReplicableSearchCV, audit, load, save
 from replearn.persistence import describe, resumable
 from replearn.records.json import unseal
+from tests.factories import voting
 
 X, Y = make_classification(900, n_informative=4, random_state=0)
 NEW = make_classification(300, n_informative=4, random_state=1)[0]
@@ -35,7 +36,7 @@ KILLS_PER_ROUND = 5
 def learner(base=None, n_blocks=30, **params):
     base = DecisionTreeClassifier(max_depth=4) if base is None else base
     fixed = {"rho": 0.5, "shared_key": "victim", "n_partitions": 1}
-    return PointwiseReplicableClassifier(base, n_blocks=n_blocks, **fixed | params)
+    return voting(base, n_blocks=n_blocks, **fixed | params)
 
 
 # -- what is done, what must be whole, what must come out ------------------------------------------

@@ -27,7 +27,7 @@ PLANS = {
 def vote_certificate():
     X, y = make_classification(900, random_state=0)
     model = PointwiseReplicableClassifier(
-        GaussianNB(), n_blocks=30, n_partitions=1, rho=0.3, shared_key="k"
+        GaussianNB(), n_blocks=30, max_fits=30, rho=0.3, shared_key="k"
     )
     return model.fit(X, y).certificate_
 

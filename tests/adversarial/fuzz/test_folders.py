@@ -7,16 +7,17 @@ from sklearn.datasets import make_classification
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn import PointwiseReplicableClassifier, audit
+from replearn import audit
 from replearn.persistence import resumable
 from tests.adversarial.fuzz.damage import damaged, generators, within
+from tests.factories import voting
 
 X, Y = make_classification(240, n_informative=4, random_state=0)
 
 
 def fit(folder):
     base, plan = DecisionTreeClassifier(max_depth=2), {"n_partitions": 1}
-    model = PointwiseReplicableClassifier(base, n_blocks=6, rho=0.5, **plan, shared_key="k")
+    model = voting(base, n_blocks=6, rho=0.5, **plan, shared_key="k")
     return model.fit(X, Y, context=resumable(folder)).margin(X).tobytes()
 
 

@@ -16,6 +16,7 @@ from replearn import ModelFileError, PointwiseReplicableClassifier, load, save
 from replearn.persistence import _container
 from replearn.persistence._packing import unpack_values
 from tests.adversarial.fuzz.damage import damaged, generators, mutated, within
+from tests.factories import voting
 
 X, Y = make_classification(400, n_informative=4, random_state=0)
 BASES = {
@@ -35,7 +36,7 @@ def written(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("model") / "model.replearn"
     plan = {"n_partitions": 1}
     base = BASES[request.param]
-    model = PointwiseReplicableClassifier(base, n_blocks=8, rho=0.5, **plan, shared_key=KEY)
+    model = voting(base, n_blocks=8, rho=0.5, **plan, shared_key=KEY)
     save(model.fit(X, Y), path)
     return path.read_bytes(), model.margin(X)
 
@@ -150,9 +151,7 @@ def test_forgeries(written, tmp_path, seed):
 def parts(tmp_path_factory):
     path = tmp_path_factory.mktemp("model") / "model.replearn"
     save(
-        PointwiseReplicableClassifier(n_blocks=8, n_partitions=1, rho=0.5, shared_key=KEY).fit(
-            X, Y
-        ),
+        PointwiseReplicableClassifier(n_blocks=8, max_fits=8, rho=0.5, shared_key=KEY).fit(X, Y),
         path,
     )
     return _container.unpack(path.read_bytes(), "the file")

@@ -15,8 +15,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn import PointwiseReplicableClassifier, audit, load, save
+from replearn import audit, load, save
 from replearn.randomness import SharedKey, as_points
+from tests.factories import voting
 
 pytestmark = [
     pytest.mark.long,
@@ -33,7 +34,7 @@ def sample(n, d=4, seed=0):
 
 def learner(base, n_blocks, **params):
     fixed = {"rho": 0.5, "shared_key": "load", "n_partitions": 1, "max_fits": n_blocks}
-    return PointwiseReplicableClassifier(base, n_blocks=n_blocks, **fixed | params)
+    return voting(base, n_blocks=n_blocks, **fixed | params)
 
 
 BASES = {

@@ -4,16 +4,14 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from replearn import PointwiseReplicableClassifier
 from replearn.bounds import disagreement_tail, uniform_law
-from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.testing import MedianCut
 from replearn.testing.populations import (
     FirstRowLearner,
     NearestRowLearner,
     biased_labels,
 )
-from tests.factories import limit
+from tests.factories import limit, voting, whole_models
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
@@ -46,7 +44,7 @@ LEARNERS = [FirstRowLearner(), MedianCut(), NearestRowLearner()]
 @pytest.mark.parametrize(("gamma", "n_blocks"), [(0.2, 60), (0.12, 100)])
 def test_models_differ_on_little_mass(base, gamma, n_blocks):
     """The tail of the direct route at several gammas, not only at the planned one."""
-    learner = ApproximatelyReplicableClassifier(
+    learner = whole_models(
         base,
         n_blocks=n_blocks,
         classes=[0, 1],
@@ -63,9 +61,7 @@ def test_models_differ_on_little_mass(base, gamma, n_blocks):
 
 @pytest.mark.statistical
 def test_a_key_of_its_own_breaks_the_promise():
-    learner = ApproximatelyReplicableClassifier(
-        FirstRowLearner(), rho=0.3, gamma=0.3, classes=[0, 1], n_partitions=1
-    )
+    learner = whole_models(FirstRowLearner(), rho=0.3, gamma=0.3, classes=[0, 1], n_partitions=1)
     points = np.random.default_rng(9).standard_normal((500, 2))
     failures = [
         count_failures(learner, biased_labels(0.5), points, 0.32, 20, 800, shared=shared)
@@ -78,7 +74,7 @@ def test_a_key_of_its_own_breaks_the_promise():
 @pytest.mark.statistical
 def test_one_atom_of_mass_one_needs_the_atoms():
     """All rows equal: models agree everywhere or nowhere; Markov's bound is what is left."""
-    learner = ApproximatelyReplicableClassifier(
+    learner = whole_models(
         FirstRowLearner(),
         rho=0.4,
         gamma=0.4,
@@ -109,7 +105,7 @@ def test_accuracy_with_high_probability_on_a_heavy_population():
     for key in range(n_runs):
         x = rng.choice(4, n, p=masses)
         y = (rng.random(n) < (1 + biases[x]) / 2).astype(int)
-        model = PointwiseReplicableClassifier(
+        model = voting(
             FirstRowLearner(),
             rho=0.3,
             max_fits=20,

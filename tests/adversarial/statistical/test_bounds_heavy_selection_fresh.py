@@ -8,23 +8,14 @@ import pytest
 from scipy import stats
 
 from replearn.bounds import (
-    MembershipLaw,
-    arcsine_law,
     disagreement_bound,
-    flip_bound,
     flip_curve,
-    flip_estimate,
-    flip_limits,
     flip_rate_limit,
-    membership_flip_bound,
     selection_flip_bound_sampled,
     uniform_law,
 )
-from replearn.bounds.approximate_heavy import reuse_flip_bound
-from replearn.bounds.foreseen import joint_variance
 from replearn.bounds.fresh import block_disagreement
 from replearn.bounds.selection import selection_agreement
-from replearn.bounds.signs import label_flip_bound
 
 pytestmark = pytest.mark.statistical
 
@@ -47,38 +38,6 @@ def partition_votes(rows, offsets, n_blocks, n_partitions, rng):
         blocks = rng.permutation(rows).reshape(n_blocks, -1).mean(axis=1)
         votes.append((blocks[:, None] > offsets).sum(axis=0))
     return np.stack(votes, axis=1)
-
-
-@pytest.mark.parametrize("n_partitions", [1, 5])
-def test_limits_and_estimates_from_real_partitions(n_partitions):
-    """Coverage per point, and the mean estimate near the true flip probability."""
-    rng = np.random.default_rng(7)
-    law, block_size, runs, delta = arcsine_law(32, 0.85), 6, 4000, 0.1
-    offsets = np.array([-0.6, -0.3, -0.05, 0.2, 0.5])
-    u = np.array([0.9, 0.7, 0.5, 0.35, 0.02])
-    votes = np.stack(
-        [
-            partition_votes(rng.normal(size=32 * block_size), offsets, 32, n_partitions, rng)
-            for _ in range(runs)
-        ]
-    )
-    answers = u < law.probabilities[votes].mean(axis=2)
-    ones = answers.mean(axis=0)
-    flips = np.where(answers, 1 - ones, ones)
-    flat = votes.reshape(-1, n_partitions)
-    thresholds = np.tile(u, runs)
-    lower, upper = (x.reshape(runs, -1) for x in flip_limits(law, flat, thresholds, delta=delta))
-    error = 4 * np.sqrt(ones * (1 - ones) / runs) + 1e-3
-    missed = (flips > upper + error) | (flips < lower - error)
-    for point in range(len(offsets)):
-        assert not_above(missed[:, point].sum(), runs, delta)
-    # Next to a threshold no run can know it is there: estimates are right on average over keys.
-    fresh_u = rng.random(runs * len(offsets))
-    joint = joint_variance(flat, 32) if n_partitions > 1 else None
-    estimates = flip_estimate(law, flat, fresh_u, joint=joint)
-    other = votes[rng.permutation(runs)].reshape(-1, n_partitions)
-    seen, again = (fresh_u < law.probabilities[v].mean(axis=1) for v in (flat, other))
-    assert estimates.mean() == pytest.approx((seen != again).mean(), rel=0.1)
 
 
 def test_flip_rate_limit_with_points_that_share_blocks():
@@ -157,33 +116,3 @@ def test_fresh_samples_choose_alike(n_hypotheses):
     choices = np.argmax(gumbels - t * errors, axis=2)
     differ = (choices[0] != choices[1]).sum()
     assert not_above(differ, runs, selection_flip_bound_sampled(t, n_hypotheses, m))
-
-
-def test_the_heavy_stage_as_a_whole():
-    """A point at the worst mass for membership, with labels and votes from the same rows."""
-    rng = np.random.default_rng(14)
-    runs, n_blocks, block_size, k = 40_000, 16, 125, 40
-    n = n_blocks * block_size
-    law, votes_law, labels_law = (
-        MembershipLaw("sqrt", 0.02, 0.2),
-        uniform_law(16),
-        uniform_law(k, 1.0),
-    )
-    mass, positive = 0.08, 0.5
-    inside = rng.binomial(block_size, mass, (2, runs, n_blocks))
-    ones = rng.binomial(inside, positive)
-    count = inside.sum(axis=2)
-    # The first k labels in order of blocks: those of a uniformly random subset of size k.
-    first_ones = rng.hypergeometric(
-        ones.sum(axis=2), count - ones.sum(axis=2), np.minimum(k, count)
-    )
-    member = rng.random(runs) < law.probabilities(count, n)
-    label = rng.random(runs) < labels_law.probabilities[first_ones]
-    vote = rng.random(runs) < votes_law.probabilities[(2 * ones > inside).sum(axis=2)]
-    answer = np.where(member, label, vote)
-    membership = membership_flip_bound(n, law)
-    bound = reuse_flip_bound(membership, label_flip_bound(k, 1.0), flip_bound(votes_law))
-    assert count.min() >= 40
-    assert not_above((member[0] != member[1]).sum(), runs, membership)
-    assert (member[0] != member[1]).mean() > 0.9 * membership
-    assert not_above((answer[0] != answer[1]).sum(), runs, bound)

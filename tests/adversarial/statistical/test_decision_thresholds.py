@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from replearn import PointwiseReplicableClassifier
 from replearn.bounds import arcsine_law, flip_supremum
-from tests.factories import limit
+from tests.factories import limit, voting
 
 N_BLOCKS = 18
 LAW = arcsine_law(N_BLOCKS, 0.9999)
@@ -45,7 +44,7 @@ def count_flips(n_pairs, choose, vote="hard", seed=0):
         for _ in range(2):
             X = rng.normal(size=(5 * N_BLOCKS, 1))
             y = rng.integers(0, 2, len(X))
-            model = PointwiseReplicableClassifier(
+            model = voting(
                 Half(),
                 law=LAW,
                 n_partitions=1,

@@ -8,10 +8,9 @@ from replearn import PointwiseReplicableClassifier
 from replearn.bounds import arcsine_law, disagreement_tail, optimal_law, uniform_law
 from replearn.bounds.collisions import point_mass_limits
 from replearn.guarantees import plan
-from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.testing.populations import CoinLearner, SeededRowLearner
 from replearn_lab.learning import OnePointLearner, TableLearner
-from tests.factories import limit
+from tests.factories import limit, whole_models
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
@@ -25,7 +24,7 @@ def four_values(n_pairs, rho, gamma, n=3300, **design):
     for key in range(n_pairs):
         answers = []
         for _ in range(2):
-            model = ApproximatelyReplicableClassifier(
+            model = whole_models(
                 TableLearner(),
                 rho=rho,
                 gamma=gamma,
@@ -88,9 +87,7 @@ def test_seeded_learners_under_any_law(base, law):
     for key in range(n_pairs):
         answers = []
         for _ in range(2):
-            model = ApproximatelyReplicableClassifier(
-                base, rho=0.5, gamma=0.5, shared_key=key, law=law, n_partitions=1
-            )
+            model = whole_models(base, rho=0.5, gamma=0.5, shared_key=key, law=law, n_partitions=1)
             X, y = rng.standard_normal((400, 2)), rng.integers(0, 2, 400)
             answers.append(model.fit(X, y).predict(points))
         differing.append(np.mean(answers[0] != answers[1]))

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn import PointwiseReplicableClassifier
 from replearn.bounds import arcsine_law, error_factor, flip_curve, flip_supremum
 from replearn.testing.populations import (
     CoinLearner,
@@ -17,7 +16,7 @@ from replearn.testing.populations import (
     adversarial_populations,
     biased_labels,
 )
-from tests.factories import FALSE_ALARM, limit
+from tests.factories import FALSE_ALARM, limit, voting
 
 T = 18
 WIDTH = 0.9999
@@ -43,7 +42,7 @@ def count_flips(population, n_pairs, *, n=T * 4, keys=None, seed=0, **params):
         for run in range(2):
             X, y = population.draw(rng, n)
             key = pair if keys is None else keys(pair, run)
-            model = PointwiseReplicableClassifier(
+            model = voting(
                 population.learner,
                 **({"law": LAW, "n_partitions": 1, "classes": [0, 1], "shared_key": key} | params),
             )
@@ -150,7 +149,7 @@ def test_blocks_of_unequal_size_break_the_promise(monkeypatch):
         answers = []
         for n in (5 * T, 6 * T):
             X, y = biased_labels(0.5)(rng, n)
-            model = PointwiseReplicableClassifier(Size(), law=LAW, n_partitions=1, shared_key=pair)
+            model = voting(Size(), law=LAW, n_partitions=1, shared_key=pair)
             answers.append(model.fit(X, y).predict(np.zeros((1, 2)))[0])
         flips += answers[0] != answers[1]
     assert flips > limit(30, RHO)
@@ -170,8 +169,8 @@ def test_error_is_at_most_the_factor_times_the_mean_error_of_the_blocks(q):
     """Averaged over thresholds and given the votes, so without chance: an exact statement."""
     rng = np.random.default_rng(0)
     X, y = biased_labels(q)(rng, 40 * T)
-    model = PointwiseReplicableClassifier(FirstRowLearner(), law=LAW, n_partitions=2).fit(X, y)
-    share = model.vote_share(X[:1])[0]
+    model = voting(FirstRowLearner(), law=LAW, n_partitions=2).fit(X, y)
+    share = model.predict_proba(X[:1])[:, 1][0]
     answers_one = model.explain(X[:1]).response[0]
     for label, wrong, mean_error in ((0, answers_one, share), (1, 1 - answers_one, 1 - share)):
         assert wrong <= error_factor(LAW) * mean_error + 1e-9, label

@@ -11,15 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.preprocessing import OrdinalEncoder
-from sklearn.tree import DecisionTreeClassifier
 
-from replearn import PointwiseReplicableClassifier
 from replearn.bounds import membership_flip_bound
-from replearn.guarantees import HeavyStage, plan
 from replearn.heavy import find_heavy_hitters, label_heavy_hitters
-from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.randomness import SharedKey
 from tests.factories import limit
 
@@ -148,36 +143,3 @@ def test_approximate_sets_and_labels(name):
     assert bad <= limit(n_pairs, found.certificate.value("union_bound"))
     flip = next(s.value for s in labels.certificate.steps if s.name == "union_bound")
     assert worse <= limit(n_pairs, flip)
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("notion", ["pointwise", "approximate"])
-@pytest.mark.parametrize("name", ["titanic2201", "compas_coarse"])
-def test_learners_with_a_heavy_stage(name, notion):
-    X, y = table(name)
-    points, masses = heaviest(X, 1000)
-    n, n_pairs, rng = 3000, 40, np.random.default_rng(1)
-    stage = HeavyStage(low=0.01, high=0.05, n_labels=30, band=1.0)
-    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
-    shared = {"n": n, "heavy": stage, "n_blocks": 60, "n_partitions": 1, "classes": [0, 1]}
-    if notion == "pointwise":
-        made = plan(rho=0.3, **shared)
-        base = PointwiseReplicableClassifier(tree, plan=made)
-    else:
-        made = plan("approximate", gamma=0.5, **shared)
-        base = ApproximatelyReplicableClassifier(tree, plan=made)
-    assert made.rho < 0.6
-    flips, bad = np.zeros(len(points), dtype=int), 0
-    for pair in range(n_pairs):
-        answers = []
-        for _ in range(2):
-            rows = rng.integers(0, len(X), n)
-            model = clone(base).set_params(shared_key=pair).fit(X[rows], y[rows])
-            answers.append(model.predict(points))
-        flips += answers[0] != answers[1]
-        bad += masses[answers[0] != answers[1]].sum() > 0.5
-    assert len(model.heavy_) > 0
-    if notion == "pointwise":
-        assert flips.max() <= limit(n_pairs, made.rho, n_looks=len(points))
-    else:
-        assert bad <= limit(n_pairs, made.rho)

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from replearn import PointwiseReplicableClassifier
 from replearn.bounds import arcsine_law, flip_bound, uniform_law
 from replearn.testing.populations import FirstRowLearner, SeededRowLearner
-from tests.factories import limit
+from tests.factories import limit, voting
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
@@ -23,7 +22,7 @@ def count_flips(base, law, shared, n_pairs, *, kinds=None, one_key=True):
         rows, labels = draw.astype(float), rng.integers(0, 2, 48 - shared)
         answers = []
         for run, window in enumerate((slice(0, 24), slice(24 - shared, 48 - shared))):
-            model = PointwiseReplicableClassifier(
+            model = voting(
                 base,
                 classes=[0, 1],
                 shared_key=key if one_key else 2 * key + run,
@@ -45,9 +44,7 @@ def test_windows_with_common_rows():
 
 def windows_certificate(**design):
     X, y = np.sqrt(np.arange(240.0))[:, None], np.arange(240) % 2
-    model = PointwiseReplicableClassifier(
-        FirstRowLearner(), n_blocks=8, classes=[0, 1], n_partitions=1, **design
-    )
+    model = voting(FirstRowLearner(), n_blocks=8, classes=[0, 1], max_fits=8, **design)
     return model.fit(X, y).certificate_
 
 

@@ -1,6 +1,5 @@
 """Attacks on heavy points (membership, sets, labels, one of them) and on whole models."""
 
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +12,7 @@ from replearn.bounds import (
     membership_flip_bound,
     uniform_law,
 )
-from replearn.bounds.approximate import vote_mean_and_spread
-from replearn.bounds.approximate_heavy import heavy_disagreement_tail, reuse_flip_bound
+from replearn.bounds.approximate_heavy import reuse_flip_bound
 from replearn.bounds.collisions import point_mass_limits
 from replearn.bounds.flips import flip_supremum
 from replearn.bounds.heavy_sets import SetLaw, set_flip_bound
@@ -287,87 +285,6 @@ class ApproximateWithoutAtoms(ApproximateByJensen):
         return (np.abs(levels_[0] - levels_[1]) > case.gamma).sum()
 
 
-class Stage(NamedTuple):
-    n: int
-    membership: MembershipLaw
-    points: int
-    mass: float  # of each point
-    labels: int
-    band: float
-    bias: float
-    law: ThresholdLaw
-    chance: float
-    gamma: float
-
-
-@lru_cache(maxsize=1024)
-def _certified(n, membership, labels, band, law, gamma):
-    return heavy_disagreement_tail(
-        vote_mean_and_spread(law),
-        gamma,
-        n=n,
-        law=membership,
-        membership_flip=membership_flip_bound(n, membership),
-        label_flip=label_flip_bound(labels, band),
-    )
-
-
-class ApproximateHeavy(Claim):
-    name, theorem, exact, size = "approximate, heavy stage", "approximate-heavy", False, 9
-    quick = 0.3
-    slack = "three tails that are added, and Markov's inequality for the labels"
-
-    def case(self, z):
-        high = among(z[0], (0.02, 0.05, 0.1, 0.2))
-        stage = MembershipLaw("sqrt", high * among(z[1], (0.1, 0.3)), high)
-        n, mass = 4_000_000, high * between(z[2], 0.2, 1.5)
-        k = int(n * stage.low)
-        law = make("uniform", 2000, 1.0)
-        return Stage(
-            n,
-            stage,
-            int(1.0 / mass),
-            mass,
-            k,
-            among(z[3], (0.4, 1.0)),
-            float(z[4]),
-            law,
-            float(z[5]),
-            among(z[6], (0.06, 0.08, 0.1, 0.15, 0.25)),
-        )
-
-    def certified(self, case):
-        return _certified(case.n, case.membership, case.labels, case.band, case.law, case.gamma)
-
-    def _shares(self, case, rng, pairs):
-        key = fresh_key(rng)
-        pair = np.repeat(np.arange(pairs), case.points)
-        points = as_points(np.column_stack([pair, np.tile(np.arange(case.points), pairs)]))
-        rule, names, runs = threshold_rule(case.law), np.arange(2), []
-        for _ in range(2):
-            rest = max(0.0, 1.0 - case.points * case.mass)
-            masses_ = np.append(np.full(case.points, case.mass), rest)
-            counts = rng.multinomial(case.n, masses_ / masses_.sum(), pairs)[:, :-1].ravel()
-            levels_ = case.membership.table(counts, case.n)
-            member = below_levels(key.child("membership").uniforms(points), levels_)
-            ones = rng.binomial(case.labels, case.bias, len(pair))
-            tallies = np.column_stack([case.labels - ones, ones])
-            own = label_points(points, tallies, case.labels, case.band, names, key).label_codes
-            votes = rng.binomial(case.law.n_blocks, case.chance, pairs)[pair]
-            noise = key.child("vote").uniforms(points)
-            runs.append(np.where(member, own, rule.predictions(votes[:, None], noise)))
-        return (runs[0] != runs[1]).reshape(pairs, -1).sum(axis=1) * case.mass
-
-    def value(self, case):
-        share = self._shares(case, np.random.default_rng(4), 30)
-        # where it never happens, a large mean is next best
-        return float((share > case.gamma).mean() + 1e-3 * share.mean() / case.gamma)
-
-    def simulate(self, case, rng, pairs):
-        parts = [self._shares(case, rng, min(2000, pairs - i)) for i in range(0, pairs, 2000)]
-        return (np.concatenate(parts) > case.gamma).sum()
-
-
 class Pairs(NamedTuple):
     n: int
     masses: np.ndarray
@@ -425,6 +342,5 @@ CLAIMS = [
     Approximate(),
     ApproximateByJensen(),
     ApproximateWithoutAtoms(),
-    ApproximateHeavy(),
     Collisions(),
 ]

@@ -6,14 +6,13 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binom, multinomial
+from scipy.stats import binom
 
 from replearn.bounds import binomial_limits, uniform_law
-from replearn.bounds.class_flips import class_flip_limits, class_predictions
 from replearn.bounds.coins import CoinLaw, coin_flip_bound
 from replearn.bounds.flips import any_score_flip_bound, worst_score_flip_bound
 from replearn.bounds.incumbent import incumbent_change_rate
-from replearn.bounds.multiclass import agreement_probability, class_weights
+from replearn.bounds.multiclass import agreement_probability
 from replearn.bounds.numeric import equal_share_tail
 from replearn.bounds.privacy import release_threshold
 from replearn.bounds.regression import rounding_flip_bound
@@ -433,55 +432,6 @@ class BinomialLimits(Claim):
         return self._missed(case)[rng.binomial(case.n, case.chance, pairs)].sum()
 
 
-class ClassLimit(NamedTuple):
-    blocks: int
-    sharpness: float
-    chances: np.ndarray
-    gumbels: np.ndarray
-    delta: float
-
-
-class ClassFlipLimits(Claim):
-    """Coverage of the limits from one run, three classes, Gumbels of one point."""
-
-    name, theorem, size = "flip_limits, several classes", "fresh-sample-point", 9
-    slack = "Chernoff's inequality for every duel, and a union over the classes"
-
-    def case(self, z):
-        gumbels = -np.log(-np.log(np.clip(z[5:8], 1e-6, 1 - 1e-6)))
-        return ClassLimit(
-            whole(z[0], 2, 12),
-            between(z[1], 2.7, 12.0),
-            masses(z[2:5]),
-            gumbels,
-            among(z[8], (0.05, 0.2)),
-        )
-
-    def certified(self, case):
-        return case.delta
-
-    def _parts(self, case):
-        n = case.blocks
-        cells = np.array([(a, b, n - a - b) for a in range(n + 1) for b in range(n + 1 - a)])
-        pmf = multinomial.pmf(cells, n, case.chances)
-        noise = np.broadcast_to(case.gumbels, cells.shape)
-        answers = class_predictions(class_weights(cells / n, case.sharpness), noise)
-        truth = 1.0 - np.bincount(answers, pmf, minlength=3)[answers]
-        low, high = class_flip_limits(cells / n, n, noise, case.sharpness, delta=case.delta)
-        return cells, pmf, (truth < low - 1e-9) | (truth > high + 1e-9)
-
-    def value(self, case):
-        _, pmf, missed = self._parts(case)
-        return float(pmf @ missed)
-
-    def simulate(self, case, rng, pairs):
-        cells, _, missed = self._parts(case)
-        place = np.full((case.blocks + 1,) * 2, -1)
-        place[cells[:, 0], cells[:, 1]] = np.arange(len(cells))
-        drawn = rng.multinomial(case.blocks, case.chances, pairs)
-        return missed[place[drawn[:, 0], drawn[:, 1]]].sum()
-
-
 CLAIMS = [
     Coins(),
     SignsOneByOne(),
@@ -493,5 +443,4 @@ CLAIMS = [
     PrivateSelection(),
     EqualShares(),
     BinomialLimits(),
-    ClassFlipLimits(),
 ]

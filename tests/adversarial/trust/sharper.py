@@ -8,52 +8,12 @@ from scipy.stats import binom, multinomial
 from replearn.bounds import ThresholdLaw, jensen_tail
 from replearn.bounds.realizable import ceiling_flip_bound
 from replearn.bounds.regression import mean_rounding_flips
-from replearn.bounds.sign_test import sign_test
 
 from .attack import Claim, among, between, masses, whole
 from .library import fresh_key, points_of_pairs
 from .votes import make
 
-
 # -- do two runs vote alike? ----------------------------------------------------------------------
-class Seeded(NamedTuple):
-    chances: np.ndarray  # of a vote for the second class, block by block: the seed of each decides
-    rows: int  # shared rows, voted on independently
-    level: float
-
-
-class SameVotes(Claim):
-    """False alarms with seeded base estimators: counts are sums of coins of different chances."""
-
-    name, theorem, size = "votes alike (false alarm)", "same-votes", 7
-    slack = "an exact test of counts with a union over the rows: its levels are discrete"
-
-    def case(self, z):
-        sizes = [whole(part, 1, 20) for part in z[:3]]
-        chances = np.repeat(z[3:6], sizes)
-        return Seeded(chances, among(z[6], (1, 4, 64)), among((7 * z[6]) % 1, (0.01, 0.05, 0.2)))
-
-    def certified(self, case):
-        return case.level
-
-    def value(self, case):
-        differ = np.ones(1)  # chances of the number of blocks that vote differently
-        for p in case.chances:
-            differ = np.convolve(differ, [1.0 - 2.0 * p * (1.0 - p), 2.0 * p * (1.0 - p)])
-        alarm = 0.0
-        for n, chance in enumerate(differ):
-            first = np.arange(n + 1)
-            found = sign_test(first, n - first) * case.rows <= case.level
-            alarm += chance * float(binom.pmf(first, n, 0.5) @ found)
-        return 1.0 - (1.0 - alarm) ** case.rows
-
-    def simulate(self, case, rng, pairs):
-        found = np.zeros(pairs, dtype=bool)
-        for _ in range(case.rows):
-            one, two = (rng.random((pairs, len(case.chances))) < case.chances for _ in range(2))
-            values = sign_test((one & ~two).sum(axis=1), (two & ~one).sum(axis=1))
-            found |= values * case.rows <= case.level
-        return found.sum()
 
 
 # -- two kinds of points --------------------------------------------------------------------------
@@ -180,4 +140,4 @@ class RoundedGivenVariance(Claim):
         return (one != two).sum()
 
 
-CLAIMS = [SameVotes(), MixedPoints(), AbstainsAlike(), RoundedGivenVariance()]
+CLAIMS = [MixedPoints(), AbstainsAlike(), RoundedGivenVariance()]

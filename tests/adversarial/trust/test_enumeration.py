@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 from scipy.stats import multinomial
 
-from replearn import PointwiseReplicableClassifier
 from replearn.bounds import (
     arcsine_law,
     flip_bound,
     flip_curve,
-    flip_limits,
     multiclass_flip_bound,
     runs_bound,
     selection_flip_bound_sampled,
@@ -33,8 +31,7 @@ from replearn.heavy import find_heavy_hitters
 from replearn.primitives import decide_coins
 from replearn.randomness import SharedKey
 from replearn.testing.populations import FirstRowLearner
-
-from .library import keyed_places
+from tests.factories import voting
 
 LAWS = [uniform_law(2), uniform_law(2, 0.7), arcsine_law(2, 1.0), table_law([0, 0.1, 1])]
 
@@ -201,26 +198,6 @@ def test_collisions_on_all_samples():
         assert pmf @ (limits[:, 1] < truth - 1e-12) <= 0.1
 
 
-def test_limits_from_one_run_with_two_partitions():
-    """Coverage under the library's partitions: all samples of six rows, many keys."""
-    samples, law, delta, keys = all_samples(2, 6), uniform_law(3, 0.8), 0.3, 60
-    table, key = np.array([[0, 1], [1, 1]]), SharedKey("k")
-    votes = np.empty((keys, len(samples), 2), dtype=int)
-    for place, sample in enumerate(samples):
-        rows = np.broadcast_to(sample, (keys, 6))
-        for j in range(2):
-            order = keyed_places(key.child("partition", j), rows)
-            blocks = sample[order].reshape(keys, 3, 2)
-            votes[:, place, j] = table[blocks[..., 0], blocks[..., 1]].sum(axis=1)
-    weights, missed = chances(samples, [0.7, 0.3]), []
-    for u, counts in zip(key.child("vote").uniforms(np.arange(keys)), votes, strict=True):
-        ones = u < law.probabilities[counts].mean(axis=1)
-        truth = np.where(ones, weights @ ~ones, weights @ ones)
-        low, high = flip_limits(law, counts, np.full(len(counts), u), delta=delta)
-        missed.append(weights @ ((truth < low - 1e-12) | (truth > high + 1e-12)))
-    assert np.mean(missed) <= delta
-
-
 @pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 @pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning")
 def test_fitted_learners_vote_as_enumerated():
@@ -235,7 +212,7 @@ def test_fitted_learners_vote_as_enumerated():
                 continue
             X = np.column_stack([y, 1 - y]).astype(float)
             base = {"n_blocks": 2, "shared_key": key, "classes": [0, 1], **asked}
-            model = PointwiseReplicableClassifier(FirstRowLearner(), **base).fit(X, y)
+            model = voting(FirstRowLearner(), **base).fit(X, y)
             blocks = make_blocks(key, X, y, 2, 2)
             votes = sum(y[block[0]] for block in blocks)
             u = key.child("vote").uniforms(points)

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from replearn import PointwiseReplicableClassifier
 from replearn.bounds import MembershipLaw
 from replearn.heavy import find_heavy_hitters, label_heavy_hitters
-from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.learners.finite_randomness import held_out
 from replearn.randomness import SharedKey
 from replearn.testing.populations import SeededRowLearner
+from tests.factories import voting, whole_models
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
@@ -17,7 +16,7 @@ pytestmark = [
 ]
 
 
-def fitted(seed, key="k", learner=PointwiseReplicableClassifier):
+def fitted(seed, key="k", learner=voting):
     rng = np.random.default_rng(seed)
     X, y = rng.random((24, 2)), rng.integers(0, 2, 24)
     model = learner(
@@ -47,8 +46,7 @@ def test_seeds_belong_to_block_and_partition_and_are_shared_by_runs():
 
 
 def test_a_promise_about_whole_models_has_seeds_of_its_own_for_each_sample():
-    learner = ApproximatelyReplicableClassifier
-    mine, again, yours = (seeds(fitted(seed, learner=learner)) for seed in (0, 0, 1))
+    mine, again, yours = (seeds(fitted(seed, learner=whole_models)) for seed in (0, 0, 1))
     assert mine == again
     assert not {seed for seed in mine if seed is not None} & set(yours)
 

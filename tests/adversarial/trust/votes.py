@@ -10,7 +10,6 @@ from replearn.bounds import (
     ThresholdLaw,
     arcsine_law,
     flip_bound,
-    flip_limits,
     flip_rate_limit,
     halves_supremum,
     optimal_law,
@@ -18,7 +17,6 @@ from replearn.bounds import (
     table_law,
     uniform_law,
 )
-from replearn.bounds.fresh import soft_flip_limits
 from replearn.bounds.optimal import tightest_law
 
 from .attack import Claim, among, between, masses, whole
@@ -189,70 +187,6 @@ class Halves(Claim):
         return (one != two).sum()
 
 
-class Limit(NamedTuple):
-    law: ThresholdLaw
-    chances: np.ndarray  # of a vote (hard), or of the five scores
-    threshold: float
-    delta: float
-
-
-class FlipLimits(Claim):
-    """Coverage: the limits from one run hold the chance of a flip except with ``delta``."""
-
-    theorem = "fresh-sample-point"
-    size = 10
-
-    def __init__(self, vote):
-        self.vote, self.name = vote, f"flip_limits, {vote} votes"
-        if vote == "soft":
-            self.slack = "Chernoff's inequality, for scores of any distribution"
-
-    def case(self, z):
-        n_blocks = whole(z[0], 1, 30)
-        width = max(round(between(z[1], 0.05, 1.0), 3), 1.0 / n_blocks)
-        law = make(among(z[2], ("uniform", "arcsine")), n_blocks, width)
-        hard = np.array([1.0 - z[4], 0, 0, 0, z[4]])
-        chances = hard if self.vote == "hard" else masses(z[4:9])
-        threshold = min(float(z[3]), 1.0 - 2.0**-53)
-        return Limit(law, chances, threshold, among(z[9], (0.01, 0.05, 0.2, 0.5)))
-
-    def certified(self, case):
-        return case.delta
-
-    def _parts(self, case):
-        """Return distribution of the votes, level at each, and the chance of a flip at each."""
-        pmf = sums(case)
-        shares = np.linspace(0.0, 1.0, len(pmf))
-        if self.vote == "hard":
-            pmf, shares = pmf[::4], shares[::4]
-            heights = case.law.probabilities
-        else:
-            heights = case.law.at(shares)
-        ones = case.threshold < heights
-        chance = float(pmf @ ones)
-        return pmf, shares, np.where(ones, 1.0 - chance, chance)
-
-    def _missed(self, case, shares, truth):
-        u = np.full(len(shares), case.threshold)
-        votes = np.rint(shares * case.law.n_blocks).astype(int)
-        limits, given = (
-            (flip_limits, votes) if self.vote == "hard" else (soft_flip_limits, shares[:, None])
-        )
-        low, high = limits(case.law, given, u, delta=case.delta)
-        return (truth < low * (1 - 1e-12) - 1e-12) | (truth > high * (1 + 1e-12) + 1e-12)
-
-    def value(self, case):
-        pmf, shares, truth = self._parts(case)
-        return float(pmf @ self._missed(case, shares, truth))
-
-    def simulate(self, case, rng, pairs):
-        _, shares, truth = self._parts(case)
-        missed = self._missed(case, shares, truth)
-        n = case.law.n_blocks
-        scores = rng.multinomial(n, case.chances, pairs) @ np.arange(5)
-        return missed[scores // 4 if self.vote == "hard" else scores].sum()
-
-
 class Rate(NamedTuple):
     law: ThresholdLaw
     weight: float  # of the first of two kinds of points
@@ -319,7 +253,5 @@ CLAIMS = [
     SoftVotes(),
     SoftVotes(runs=(3, 5, 12)),
     Halves(),
-    FlipLimits("hard"),
-    FlipLimits("soft"),
     FlipRate(),
 ]
