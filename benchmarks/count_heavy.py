@@ -13,7 +13,7 @@ import time
 import numpy as np
 import polars as pl
 
-from replearn.heavy import count_points
+from replearn.paper.heavy_hitters import count_points
 
 N_COLUMNS = 8
 ROUNDS = 5

@@ -44,12 +44,10 @@ from sklearn.preprocessing import (
 
 from replearn import PointwiseReplicableClassifier, plan
 from replearn.binding import encode_probe
-from replearn.hypotheses import Thresholds
-from replearn.learners import (
-    RealizableReplicableClassifier,
-    ReplicableSelector,
-    SemiReplicableClassifier,
-)
+from replearn.learners import ReplicableSelector
+from replearn.paper.hypotheses import Thresholds
+from replearn.paper.realizable import RealizableReplicableClassifier
+from replearn.paper.semi_replicable import SemiReplicableClassifier
 from replearn_lab.learning import OnePointLearner, TableLearner
 
 RHO = 0.2

@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from replearn.bounds.privacy import noise_ratio, release_threshold
-from replearn.primitives.private_selection import release_counts
+from replearn.paper.semi_private import noise_ratio, release_counts, release_threshold
 from replearn.testing import audit_privacy
 
 SHIPPED = ((0.5, 0.02), (1.0, 1e-6), (2.0, 1e-6), (4.0, 1e-3))

@@ -8,7 +8,9 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from replearn import __version__
-from replearn.guarantees.certificate import GUARANTEES
+from replearn.registry import TASKS, entries_of
+
+GUARANTEES = entries_of(TASKS)
 
 project = "replicable-learn"
 author = "The replicable-learn developers"
@@ -76,9 +78,9 @@ PACKAGES = {
     "replearn.randomness": "Keys and points",
     "replearn.guarantees": "Certificates and plans",
     "replearn.bounds": "Exact probabilities, pure functions of numbers",
-    "replearn.hypotheses": "Hypothesis classes",
+    "replearn.paper": "Algorithms of the paper",
+    "replearn.paper.hypotheses": "Hypothesis classes",
     "replearn.primitives": "Replicable choices: coins, quantiles, selection",
-    "replearn.heavy": "Points that occur often",
     "replearn.auditing": "Measurements and displays",
     "replearn.outofcore": "Files larger than memory, and Dask",
     "replearn.persistence": "Model files",

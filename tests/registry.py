@@ -16,11 +16,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn import learners
 from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees import plan
-from replearn.hypotheses import Stumps
 from replearn.learners.training import UNPLANNED as VOTES_UNPLANNED
+from replearn.paper.hypotheses import Stumps
+from replearn.registry import estimator_class
 
 KEY = "registry"
 RNG = np.random.default_rng(0)
@@ -111,7 +111,7 @@ ON_BLOCKS = (
 
 def kind(name: str) -> Any:
     """Return the class of an estimator."""
-    return getattr(learners, name)
+    return estimator_class(name)
 
 
 def unfitted(name: str, **changed: Any) -> Any:

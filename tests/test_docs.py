@@ -133,12 +133,11 @@ def test_pages_that_docstrings_name_exist():
 
 
 def test_every_learner_and_bound_is_linked_to_its_theory():
-    import replearn.learners
     from replearn.bounds.theorem import BOUNDS
+    from replearn.registry import ESTIMATORS, estimator_class
 
     theory_of = runpy.run_path(str(ROOT / "docs" / "conf.py"))["theory_of"]
-    learners = [getattr(replearn.learners, name) for name in replearn.learners.__all__]
-    linked = [kind for kind in learners if hasattr(kind, "fit")]
+    linked = [estimator_class(name) for name in ESTIMATORS]
     linked += BOUNDS.values()
     for value in linked:
         keys = theory_of(value)

@@ -16,13 +16,9 @@ from .learners import (
     IncumbentRegressor,
     PointwiseReplicableClassifier,
     PointwiseReplicableRegressor,
-    RealizableReplicableClassifier,
     ReplicableSearchCV,
     ReplicableSelector,
-    ReplicableThresholdClassifier,
     ScoreReplicableClassifier,
-    SemiPrivateClassifier,
-    SemiReplicableClassifier,
 )
 from .persistence import ModelFileError, load, save
 from .randomness import SharedKey
@@ -41,13 +37,9 @@ __all__ = [
     "PointwiseReplicableRegressor",
     "PreprocessingWarning",
     "PublicKeyWarning",
-    "RealizableReplicableClassifier",
     "ReplicableSearchCV",
     "ReplicableSelector",
-    "ReplicableThresholdClassifier",
     "ScoreReplicableClassifier",
-    "SemiPrivateClassifier",
-    "SemiReplicableClassifier",
     "SharedKey",
     "UnsupportedValueError",
     "UsefulnessWarning",

@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.guarantees import plan
-from replearn.heavy import find_heavy_hitters
-from replearn.hypotheses import Conjunctions, Thresholds
-from replearn.learners import (
-    PointwiseReplicableClassifier,
-    RealizableReplicableClassifier,
-    ReplicableThresholdClassifier,
-)
+from replearn.learners import PointwiseReplicableClassifier
+from replearn.paper.heavy_hitters import find_heavy_hitters
+from replearn.paper.hypotheses import Conjunctions, Thresholds
+from replearn.paper.realizable import RealizableReplicableClassifier
+from replearn.paper.thresholds import ReplicableThresholdClassifier
 from replearn.randomness import SharedKey
 from replearn_lab.distributions import numbered, shattered
 from replearn_lab.experiment import Bench

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.hypotheses import Conjunctions
-from replearn.learners import SemiReplicableClassifier
+from replearn.paper.hypotheses import Conjunctions
+from replearn.paper.semi_replicable import SemiReplicableClassifier
 from replearn.randomness import SharedKey
 from replearn.records import check_count, check_positive
 from replearn_lab.distributions import Marginals

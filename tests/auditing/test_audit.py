@@ -228,8 +228,8 @@ def test_sparse_rows_and_texts():
 
 
 def test_certificates_of_other_kinds_are_told(data):
-    from replearn.hypotheses import Thresholds
-    from replearn.learners import RealizableReplicableClassifier
+    from replearn.paper.hypotheses import Thresholds
+    from replearn.paper.realizable import RealizableReplicableClassifier
 
     X, _ = data
     contenders = {

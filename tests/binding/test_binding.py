@@ -38,13 +38,11 @@ from replearn.binding.digests import bind, is_fitted
 from replearn.binding.sample import preprocessing_mark, sample_conditions
 from replearn.binding.schema import describe_points, row_number_column
 from replearn.guarantees import Certificate
-from replearn.hypotheses import Thresholds
-from replearn.learners import (
-    RealizableReplicableClassifier,
-    ReplicableSelector,
-    ReplicableThresholdClassifier,
-    SemiReplicableClassifier,
-)
+from replearn.learners import ReplicableSelector
+from replearn.paper.hypotheses import Thresholds
+from replearn.paper.realizable import RealizableReplicableClassifier
+from replearn.paper.semi_replicable import SemiReplicableClassifier
+from replearn.paper.thresholds import ReplicableThresholdClassifier
 from tests.factories import Holder, Unreadable, voting
 
 N = 3000

@@ -12,15 +12,15 @@ from replearn import (
     PointwiseReplicableClassifier,
     PointwiseReplicableRegressor,
     PreprocessingWarning,
-    RealizableReplicableClassifier,
     ReplicableSearchCV,
     ReplicableSelector,
-    ReplicableThresholdClassifier,
-    SemiReplicableClassifier,
 )
 from replearn.binding import choices
-from replearn.hypotheses import Stumps
-from replearn.learners import FiniteRandomnessClassifier
+from replearn.paper.finite_randomness import FiniteRandomnessClassifier
+from replearn.paper.hypotheses import Stumps
+from replearn.paper.realizable import RealizableReplicableClassifier
+from replearn.paper.semi_replicable import SemiReplicableClassifier
+from replearn.paper.thresholds import ReplicableThresholdClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 

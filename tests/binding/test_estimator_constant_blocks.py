@@ -20,7 +20,8 @@ from replearn import (
     PublicKeyWarning,
     UsefulnessWarning,
 )
-from replearn.learners import FiniteRandomnessClassifier, ReplicableSearchCV, training
+from replearn.learners import ReplicableSearchCV, training
+from replearn.paper.finite_randomness import FiniteRandomnessClassifier
 from replearn.testing.populations import FirstRowLearner
 from tests.factories import voting, whole_models
 

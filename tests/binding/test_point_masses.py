@@ -11,8 +11,8 @@ from replearn import NotCertifiedWarning, PointwiseReplicableClassifier, SharedK
 from replearn.binding.point_masses import count_equal_pairs, refuted_point_mass
 from replearn.execution import make_blocks
 from replearn.guarantees import plan
-from replearn.learners.finite_randomness import held_out
 from replearn.learners.training import Sample, key_of_blocks
+from replearn.paper.finite_randomness import held_out
 from replearn.randomness import as_points
 from replearn.testing.populations import CoinLearner, FirstRowLearner
 from tests.factories import voting, whole_models

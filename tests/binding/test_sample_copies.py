@@ -16,14 +16,14 @@ from sklearn.preprocessing import StandardScaler
 from replearn import (
     NotCertifiedWarning,
     PointwiseReplicableRegressor,
-    RealizableReplicableClassifier,
     ReplicableSearchCV,
     ReplicableSelector,
     ScoreReplicableClassifier,
     UnsupportedValueError,
 )
 from replearn.binding.sample import copy_conditions
-from replearn.hypotheses import Stumps
+from replearn.paper.hypotheses import Stumps
+from replearn.paper.realizable import RealizableReplicableClassifier
 from tests.factories import voting
 
 RNG = np.random.default_rng(0)

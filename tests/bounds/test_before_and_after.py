@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from replearn.bounds import disagreement_tail, jensen_tail, realizable, uniform_law
-from replearn.bounds.realizable import smallest_sample_realizable, underrated_tail
+from replearn.bounds import disagreement_tail, jensen_tail, uniform_law
 from replearn.bounds.vc import log_growth
+from replearn.paper import realizable
+from replearn.paper.realizable import smallest_sample_realizable, underrated_tail
 from replearn.records import smallest_integer
 
 THEORY = Path(__file__).parents[2] / "docs" / "theory"

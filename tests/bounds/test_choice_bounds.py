@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds.realizable import (
+from replearn.bounds.selection import finite_randomness_flip_bound
+from replearn.bounds.vc import realizable_tail
+from replearn.paper.realizable import (
     best_ceiling,
     ceiling_flip_bound,
     cover_distance,
@@ -15,8 +17,7 @@ from replearn.bounds.realizable import (
     smallest_sample_realizable,
     underrated_tail,
 )
-from replearn.bounds.selection import finite_randomness_flip_bound
-from replearn.bounds.thresholds import (
+from replearn.paper.thresholds import (
     _weight_spread,
     mean_level_distance,
     smallest_sample_threshold,
@@ -24,7 +25,6 @@ from replearn.bounds.thresholds import (
     threshold_flip_bound,
     threshold_scale,
 )
-from replearn.bounds.vc import realizable_tail
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 7])

@@ -16,9 +16,12 @@ import pytest
 from replearn import NotCertifiedWarning, SharedKey
 from replearn.cli import COMMANDS
 from replearn.cli.plan import PlanOptions
-from replearn.guarantees import GUARANTEES, Identity, Plan, plan
-from replearn.learners import ReplicableThresholdClassifier
+from replearn.guarantees import Identity, Plan, plan
+from replearn.paper.thresholds import ReplicableThresholdClassifier
 from replearn.persistence import describe, save
+from replearn.registry import TASKS as ALL_TASKS, entries_of
+
+GUARANTEES = entries_of(ALL_TASKS)
 
 
 def rows_of(text):

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 import replearn as rl
+from replearn import paper
 from replearn.auditing import extrapolate
-from replearn.learners import FiniteRandomnessClassifier
+from replearn.paper.finite_randomness import FiniteRandomnessClassifier
 from replearn.primitives import sample_order
 from replearn.randomness import SharedKey
 
@@ -19,16 +20,16 @@ from .tables import Table
 
 # -- learners that choose --------------------------------------------------------------------------
 def fit_threshold(table: Table, **settings: Any) -> Any:
-    return rl.ReplicableThresholdClassifier(**{"shared_key": KEY, **settings}).fit(*table[:2])
+    return paper.ReplicableThresholdClassifier(**{"shared_key": KEY, **settings}).fit(*table[:2])
 
 
 def fit_semi(table: Table, hypotheses: Any = None, *, pool: Any = None, **settings: Any) -> Any:
-    model = rl.SemiReplicableClassifier(hypotheses, **{"shared_key": KEY, **settings})
+    model = paper.SemiReplicableClassifier(hypotheses, **{"shared_key": KEY, **settings})
     return model.fit(table.X, table.y, X_shared=pool)
 
 
 def fit_realizable(table: Table, hypotheses: Any = None, **settings: Any) -> Any:
-    model = rl.RealizableReplicableClassifier(hypotheses, **{"shared_key": KEY, **settings})
+    model = paper.RealizableReplicableClassifier(hypotheses, **{"shared_key": KEY, **settings})
     return model.fit(table.X, table.y)
 
 
@@ -46,7 +47,7 @@ def fit_selector(table: Table, models: Any, **settings: Any) -> Any:
 
 
 def follow_choice_plan(table: Table, learner: str, made: Any, *parts: Any) -> Any:
-    kinds = {"selector": rl.ReplicableSelector, "threshold": rl.ReplicableThresholdClassifier}
+    kinds = {"selector": rl.ReplicableSelector, "threshold": paper.ReplicableThresholdClassifier}
     return kinds[learner](*parts, plan=made, shared_key=KEY).fit(table.X, table.y)
 
 

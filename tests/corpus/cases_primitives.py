@@ -7,13 +7,10 @@ from typing import Any
 import numpy as np
 
 import replearn as rl
-from replearn import heavy, primitives
-from replearn.primitives import (
-    agreement_of_draws,
-    cuts_of_sample,
-    draw_level,
-    smallest_throws,
-)
+from replearn import paper, primitives
+from replearn.paper.coins import smallest_throws
+from replearn.paper.correlated_sampling import agreement_of_draws
+from replearn.paper.quantiles import cuts_of_sample, draw_level
 
 from . import tables
 from .calls import KEY, Facts, certificate_facts
@@ -36,23 +33,21 @@ def _coins(found: Any) -> Facts:
 
 def one_coin() -> Facts:
     throws = tables.throws()[:, 2]
-    return _coins(primitives.decide_coin(throws, -0.3, 0.4, key=SECRET, rho=0.2, beta=0.1))
+    return _coins(paper.decide_coin(throws, -0.3, 0.4, key=SECRET, rho=0.2, beta=0.1))
 
 
 def one_coin_with_one_side() -> Facts:
-    return _coins(primitives.decide_coin([1] * 20, key=SECRET, name="lucky"))
+    return _coins(paper.decide_coin([1] * 20, key=SECRET, name="lucky"))
 
 
 def several_coins() -> Facts:
-    return _coins(primitives.decide_coins(tables.throws(), -0.2, 0.2, key=SECRET, rho=0.15))
+    return _coins(paper.decide_coins(tables.throws(), -0.2, 0.2, key=SECRET, rho=0.15))
 
 
 def several_coins_with_names() -> Facts:
     names = ["a", "b", "c", "d", "e"]
     throws = 2 * tables.throws(90) - 1
-    return _coins(
-        primitives.decide_coins(throws, -0.5, 0.1, key=SECRET, rho=0.3, beta=0.2, names=names)
-    )
+    return _coins(paper.decide_coins(throws, -0.5, 0.1, key=SECRET, rho=0.3, beta=0.2, names=names))
 
 
 def _signs(found: Any) -> Facts:
@@ -66,19 +61,17 @@ def _signs(found: Any) -> Facts:
 
 
 def signs() -> Facts:
-    return _signs(primitives.estimate_signs(tables.throws(), 0.4, key=SECRET, rho=0.3, beta=0.1))
+    return _signs(paper.estimate_signs(tables.throws(), 0.4, key=SECRET, rho=0.3, beta=0.1))
 
 
 def signs_by_thresholds() -> Facts:
-    found = primitives.estimate_signs(tables.throws(), 0.4, key=SECRET, method="thresholds")
+    found = paper.estimate_signs(tables.throws(), 0.4, key=SECRET, method="thresholds")
     return _signs(found)
 
 
 def signs_together() -> Facts:
     throws = tables.throws(400, 24)
-    return _signs(
-        primitives.estimate_signs(throws, 0.4, key=SECRET, method="joint", names=range(24))
-    )
+    return _signs(paper.estimate_signs(throws, 0.4, key=SECRET, method="joint", names=range(24)))
 
 
 def _heavy(found: Any) -> Facts:
@@ -99,18 +92,18 @@ def heavy_hitters() -> Facts:
     facts: Facts = {}
     for notion in ("pointwise", "replicable", "approximate"):
         for rho in (None, 0.3):
-            found = heavy.find_heavy_hitters(X, 0.1, key=SECRET, notion=notion, rho=rho)
+            found = paper.find_heavy_hitters(X, 0.1, key=SECRET, notion=notion, rho=rho)
             facts |= {f"{notion}, {rho}: {name}": value for name, value in _heavy(found).items()}
     return facts
 
 
 def heavy_hitters_as_in_the_paper() -> Facts:
-    return _heavy(heavy.find_heavy_hitters(tables.discrete().X, 0.05, key=SECRET, law="paper"))
+    return _heavy(paper.find_heavy_hitters(tables.discrete().X, 0.05, key=SECRET, law="paper"))
 
 
 def heavy_hitters_of_rounded_numbers() -> Facts:
     X = tables.tumours().X[:, :2]
-    found = heavy.find_heavy_hitters(X, 0.01, key=SECRET, decimals=0)
+    found = paper.find_heavy_hitters(X, 0.01, key=SECRET, decimals=0)
     return {"counts": found.counts, "thresholds": found.thresholds}
 
 
@@ -118,9 +111,9 @@ def labels_of_heavy_hitters() -> Facts:
     table = tables.discrete()
     facts: Facts = {}
     for notion in ("pointwise", "replicable", "approximate"):
-        members = heavy.find_heavy_hitters(table.X, 0.2, key=SECRET, notion=notion)
+        members = paper.find_heavy_hitters(table.X, 0.2, key=SECRET, notion=notion)
         for setting in ("agnostic", "realizable"):
-            found = heavy.label_heavy_hitters(
+            found = paper.label_heavy_hitters(
                 table.X,
                 table.y,
                 members,
@@ -180,7 +173,7 @@ def selected_from_a_cover() -> Facts:
 def quantiles() -> Facts:
     facts: Facts = {}
     for name, x in (("ties", tables.digits(3, 8).X[:, 26]), ("no ties", tables.tumours().X[:, 0])):
-        found = primitives.quantile_grid(x, 7, key=KEY)
+        found = paper.quantile_grid(x, 7, key=KEY)
         facts |= {
             f"{name}: levels": found.levels,
             f"{name}: cuts": found.values,
@@ -205,7 +198,7 @@ def correlated_draw() -> Facts:
     facts: Facts = {}
     candidates, weights = list(range(40)), np.arange(40) * 37 % 11 / 4.0
     for name, moved in (("first", weights), ("second", weights + np.arange(40) % 3 / 10)):
-        found = primitives.sample_correlated(candidates, moved, key=SECRET, deviation=0.2)
+        found = paper.sample_correlated(candidates, moved, key=SECRET, deviation=0.2)
         facts |= {
             f"{name}: drawn": found.value,
             f"{name}: place": found.index,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from replearn import hypotheses
-from replearn.hypotheses import make_box, make_halfspace
+from replearn.paper import hypotheses
+from replearn.paper.hypotheses import make_box, make_halfspace
 
 from . import tables
 from .calls import Facts

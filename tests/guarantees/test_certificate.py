@@ -11,7 +11,6 @@ from replearn.bounds import arcsine_law, flip_bound, table_law, uniform_law
 from replearn.exceptions import CertificateError
 from replearn.guarantees import (
     ASSUMPTIONS,
-    GUARANTEES,
     Certificate,
     Comparison,
     Design,
@@ -21,6 +20,9 @@ from replearn.guarantees import (
     certify,
 )
 from replearn.records.json import digest_of
+from replearn.registry import TASKS as ALL_TASKS, entries_of
+
+GUARANTEES = entries_of(ALL_TASKS)
 
 
 def designs():

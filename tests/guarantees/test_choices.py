@@ -7,27 +7,25 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-import replearn.heavy
 import replearn.learners
+import replearn.paper
 import replearn.primitives
 from replearn import NotCertifiedWarning
-from replearn.bounds import MembershipLaw
-from replearn.bounds.coins import coin_law
 from replearn.bounds.flips import any_score_flip_bound, score_half_width
-from replearn.bounds.heavy_sets import SetLaw
 from replearn.exceptions import CertificateError
-from replearn.guarantees import GUARANTEES, THEOREMS, Plan, certify, plan
-from replearn.hypotheses import Thresholds
-from replearn.learners import (
-    FiniteRandomnessClassifier,
-    RealizableReplicableClassifier,
-    ReplicableSearchCV,
-    ReplicableSelector,
-    ReplicableThresholdClassifier,
-    ScoreReplicableClassifier,
-    SemiReplicableClassifier,
-)
+from replearn.guarantees import THEOREMS, Plan, certify, plan
+from replearn.learners import ReplicableSearchCV, ReplicableSelector, ScoreReplicableClassifier
+from replearn.paper.coins import coin_law
+from replearn.paper.finite_randomness import FiniteRandomnessClassifier
+from replearn.paper.heavy_hitters import MembershipLaw, SetLaw
+from replearn.paper.hypotheses import Thresholds
+from replearn.paper.realizable import RealizableReplicableClassifier
+from replearn.paper.semi_replicable import SemiReplicableClassifier
+from replearn.paper.thresholds import ReplicableThresholdClassifier
 from replearn.records.json import digest_of
+from replearn.registry import TASKS as ALL_TASKS, entries_of
+
+GUARANTEES = entries_of(ALL_TASKS)
 
 MODELS = {"half": lambda X: X[:, 0] > 0.5, "third": lambda X: X[:, 0] > 0.3}
 LOOSE = {"rho": 0.5, "alpha": 0.5, "beta": 0.3}
@@ -277,7 +275,7 @@ def test_the_table_can_be_read():
 
 
 def test_every_task_has_a_page_and_a_learner():
-    homes = (replearn.learners, replearn.primitives, replearn.heavy)
+    homes = (replearn.learners, replearn.primitives, replearn.paper)
     for entry in GUARANTEES.values():
         assert entry.theorem in THEOREMS
         for learner in entry.learners:

@@ -13,8 +13,11 @@ import replearn.bounds
 import replearn.guarantees
 from replearn.bounds.theorem import BOUNDS
 from replearn.exceptions import CertificateError
-from replearn.guarantees import GUARANTEES, THEOREMS
+from replearn.guarantees import THEOREMS
 from replearn.guarantees.theorems import theorem
+from replearn.registry import TASKS as ALL_TASKS, entries_of
+
+GUARANTEES = entries_of(ALL_TASKS)
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "src" / "replearn").rglob("*.py"))

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from replearn.hypotheses import Intervals, Thresholds
+from replearn.paper.hypotheses import Intervals, Thresholds
 from replearn_lab.littlestone import (
     by_dimension,
     first_consistent,

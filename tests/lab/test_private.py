@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from replearn.hypotheses import Conjunctions
-from replearn.learners import SemiPrivateClassifier, SemiReplicableClassifier
+from replearn.paper.hypotheses import Conjunctions
+from replearn.paper.semi_private import SemiPrivateClassifier
+from replearn.paper.semi_replicable import SemiReplicableClassifier
 from replearn_lab.distributions import ThresholdsOnAxes
 from replearn_lab.private import (
     AxisCuts,

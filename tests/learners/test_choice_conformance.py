@@ -6,15 +6,12 @@ from joblib import parallel_config
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.hypotheses import make_box
-from replearn.learners import (
-    FiniteRandomnessClassifier,
-    RealizableReplicableClassifier,
-    ReplicableSearchCV,
-    ReplicableSelector,
-    ReplicableThresholdClassifier,
-    SemiReplicableClassifier,
-)
+from replearn.learners import ReplicableSearchCV, ReplicableSelector
+from replearn.paper.finite_randomness import FiniteRandomnessClassifier
+from replearn.paper.hypotheses import make_box
+from replearn.paper.realizable import RealizableReplicableClassifier
+from replearn.paper.semi_replicable import SemiReplicableClassifier
+from replearn.paper.thresholds import ReplicableThresholdClassifier
 from replearn.testing import replicability_checks
 
 pytestmark = [

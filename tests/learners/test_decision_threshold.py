@@ -29,13 +29,13 @@ from replearn import (
 from replearn.auditing._contenders import Setting, make_contenders
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import BlockEnsemble, plain_loop
-from replearn.learners import ReplicableThresholdClassifier
 from replearn.learners.decision_threshold import (
     check_block_thresholds,
     fitted_threshold,
     parse_threshold,
     threshold_for_target,
 )
+from replearn.paper.thresholds import ReplicableThresholdClassifier
 from tests.factories import voting, whole_models
 
 X, Y = make_classification(

@@ -17,7 +17,7 @@ from replearn import (
     plan,
 )
 from replearn.bounds import arcsine_law
-from replearn.learners import ReplicableThresholdClassifier
+from replearn.paper.thresholds import ReplicableThresholdClassifier
 from tests.factories import voting
 
 

@@ -7,7 +7,7 @@ from sklearn.dummy import DummyClassifier
 
 from replearn.bounds import smallest_sample_selection
 from replearn.bounds.selection import selection_agreement
-from replearn.hypotheses import Stumps, make_box
+from replearn.paper.hypotheses import Stumps
 from replearn.primitives.candidates import CHUNK_ROWS, name_points
 from replearn.primitives.selection import choice_scale, choose_by_errors, select_hypothesis
 from replearn.randomness import SharedKey
@@ -120,20 +120,15 @@ def test_rows_are_streamed():
     assert model.most == CHUNK_ROWS
 
 
-def test_a_cover_brings_its_own_names():
+def test_a_cover_counts_the_errors_of_its_rules():
     X, y = _sample(2000)
     cover = Stumps(2).cover(X[:50])
-    chosen = select_hypothesis(cover, X, y, key=SharedKey(1), sharpness=400.0)
+    chosen = select_hypothesis(
+        cover.rules, X, y, names=cover.identity, key=SharedKey(1), sharpness=400.0
+    )
     np.testing.assert_array_equal(chosen.errors, cover.errors(X, y))
     assert chosen.candidate.error(X, y) == pytest.approx(chosen.error)
     assert chosen.error < cover.errors(X, y).min() + 0.02
-
-
-def test_hypotheses_are_their_own_names():
-    rules = [make_box([(0, cut, np.inf)]) for cut in (0.3, 0.5)]
-    X, y = _sample(500)
-    chosen = select_hypothesis(rules, X, y, key=SharedKey(1), sharpness=1e4)
-    assert chosen.candidate == rules[1]
 
 
 def test_fitted_estimators_with_labels_of_any_kind():

@@ -6,25 +6,23 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-import replearn.learners
 from replearn import PointwiseReplicableClassifier, SharedKey
 from replearn.exceptions import PublicKeyWarning, SecretKeyWarning
+from replearn.registry import ESTIMATORS, estimator_class
 
 SECRET = SharedKey.generate()
 TEXT = SECRET.export()
 DIGITS = TEXT.split("-")[1]
 LEARNERS = {
     name: kind
-    for name in replearn.learners.__all__
-    if inspect.isclass(kind := getattr(replearn.learners, name))
-    and issubclass(kind, BaseEstimator)
-    and "shared_key" in inspect.signature(kind).parameters
+    for name in ESTIMATORS
+    if (kind := estimator_class(name)) and "shared_key" in inspect.signature(kind).parameters
 }
 
 

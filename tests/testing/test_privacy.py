@@ -10,9 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from replearn.bounds.privacy import release_threshold, single_release
-from replearn.guarantees.privacy import PrivateDesign
-from replearn.learners.semi_private import cut_secretly
+from replearn.paper.semi_private import (
+    PrivateDesign,
+    cut_secretly,
+    release_threshold,
+    single_release,
+)
 from replearn.randomness import SharedKey
 from replearn.testing import audit_privacy
 

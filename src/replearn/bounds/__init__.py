@@ -14,32 +14,12 @@ from replearn.bounds.approximate import (
     markov_rho,
     vote_mean_and_spread,
 )
-from replearn.bounds.approximate_heavy import (
-    label_disagreement_tail,
-    membership_disagreement_tail,
-    membership_spread,
-    reuse_flip_bound,
-)
 from replearn.bounds.class_flips import (
     class_flip_estimate,
     class_prediction_chances,
     class_predictions,
 )
-from replearn.bounds.coins import (
-    CoinLaw,
-    coin_error_bound,
-    coin_flip_bound,
-    coin_law,
-    smallest_throws,
-)
 from replearn.bounds.collisions import point_mass_limits
-from replearn.bounds.completeness import (
-    false_member_bound,
-    false_members_below,
-    found_from,
-    missed_point_bound,
-    some_missed_point_bound,
-)
 from replearn.bounds.domain import collision_bound
 from replearn.bounds.flips import (
     any_score_flip_bound,
@@ -65,11 +45,6 @@ from replearn.bounds.fresh import (
     block_disagreement,
     flip_rate_limit,
 )
-from replearn.bounds.heavy_sets import (
-    SetLaw,
-    set_flip_bound,
-    smallest_sample_set,
-)
 from replearn.bounds.laws import (
     LAW_BITS,
     ThresholdLaw,
@@ -78,12 +53,6 @@ from replearn.bounds.laws import (
     rounded_table,
     table_law,
     uniform_law,
-)
-from replearn.bounds.membership import (
-    MembershipLaw,
-    membership_flip_bound,
-    quick_membership_bound,
-    smallest_sample_membership,
 )
 from replearn.bounds.multiclass import (
     agreement_probability,
@@ -106,20 +75,6 @@ from replearn.bounds.numeric import (
     kl_upper,
 )
 from replearn.bounds.optimal import optimal_law, tightest_law
-from replearn.bounds.privacy import (
-    fewest_parts,
-    release_threshold,
-    run_failure,
-    semi_private_miss,
-    semi_private_wrong,
-    single_release,
-)
-from replearn.bounds.realizable import (
-    best_ceiling,
-    cover_distance,
-    realizable_flip_bound,
-    smallest_sample_realizable,
-)
 from replearn.bounds.regression import (
     cell_escape,
     mean_rounding_flips,
@@ -138,20 +93,6 @@ from replearn.bounds.selection import (
     smallest_sample_selection,
     stable_scale,
 )
-from replearn.bounds.signs import (
-    joint_groups,
-    joint_sign_flip_bound,
-    label_flip_bound,
-    sign_error_bound,
-    sign_flip_bound,
-    sign_width,
-)
-from replearn.bounds.thresholds import (
-    smallest_sample_threshold,
-    threshold_error_tail,
-    threshold_flip_bound,
-    threshold_scale,
-)
 from replearn.bounds.vc import (
     agnostic_sample_size,
     log_growth,
@@ -162,15 +103,10 @@ from replearn.bounds.whole_models import jensen_bound, jensen_tail
 from replearn.bounds.widths import make_law, smallest_blocks, smallest_width
 
 __all__ = [
-    "CoinLaw",
-    "MembershipLaw",
-    "SetLaw",
     "ThresholdLaw",
     "agnostic_sample_size",
     "arcsine_law",
     "binomial_limits",
-    "coin_error_bound",
-    "coin_flip_bound",
     "collision_bound",
     "disagreement_bound",
     "disagreement_tail",
@@ -182,9 +118,7 @@ __all__ = [
     "flip_supremum",
     "halves_supremum",
     "jensen_bound",
-    "joint_sign_flip_bound",
     "make_law",
-    "membership_flip_bound",
     "multiclass_flip_bound",
     "optimal_law",
     "realizable_sample_size",
@@ -194,12 +128,8 @@ __all__ = [
     "selection_flip_bound_sampled",
     "selection_scale",
     "smallest_blocks",
-    "smallest_sample_membership",
     "smallest_sample_selection",
-    "smallest_sample_set",
-    "smallest_sample_threshold",
     "smallest_width",
     "table_law",
-    "threshold_scale",
     "uniform_law",
 ]

@@ -18,8 +18,9 @@ from replearn.cli import (
     put_json,
     say,
 )
-from replearn.guarantees import FAMILIES, GUARANTEES, about_rare_classes, plan
+from replearn.guarantees import FAMILIES, about_rare_classes, plan
 from replearn.records import read_object
+from replearn.registry import PLANNED
 
 _NOT_PLANNED = ("task", "classes", "groups", "save", "json")
 
@@ -28,10 +29,7 @@ def _dashed(name: str) -> str:
     return name.replace(", ", "-").replace(" ", "-").replace("_", "-")
 
 
-TASKS = (
-    *("pointwise", "approximate"),
-    *(_dashed(task) for task, entry in GUARANTEES.items() if entry.needed),
-)
+TASKS = tuple(_dashed(task) for task in PLANNED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +120,7 @@ class PlanOptions(CommandOptions):
 
 def run(options: PlanOptions) -> int:
     """Make the plan, save it, print it."""
-    task = next((task for task in GUARANTEES if _dashed(task) == options.task), options.task)
+    task = next((task for task in PLANNED if _dashed(task) == options.task), options.task)
     try:
         planned = plan(task, **options.request())
     except TypeError as error:

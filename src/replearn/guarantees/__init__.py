@@ -1,7 +1,7 @@
 """What is promised, by which theorem, under which assumptions; and what a promise needs."""
 
 from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
-from replearn.guarantees.certificate import GUARANTEES, Certificate, certify, derive
+from replearn.guarantees.certificate import Certificate, certify, derive
 from replearn.guarantees.choices import ChoiceDesign
 from replearn.guarantees.comparison import (
     DAYS,
@@ -22,20 +22,14 @@ from replearn.guarantees.design import (
     plain_labels,
 )
 from replearn.guarantees.guarantee import Conclusion, Guarantee, Identity, Ledger, Step, rounded_up
-from replearn.guarantees.heavy import TASKS, labels_guaranteed
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.planner import plan, plan_votes
-from replearn.guarantees.privacy import (
-    PrivateDesign,
-    private_design,
-)
 from replearn.guarantees.probe import Probe
 from replearn.guarantees.score import (
     MIN_BLOCKS,
     blocks_and_partitions,
 )
 from replearn.guarantees.search import folds_error
-from replearn.guarantees.semi import selection_budget
 from replearn.guarantees.small_data import (
     MIN_EVENTS,
     about_rare_classes,
@@ -46,7 +40,6 @@ from replearn.guarantees.votes import block_size_needed
 
 __all__ = [
     "ASSUMPTIONS",
-    "GUARANTEES",
     "THEOREMS",
     "Assumption",
     "Certificate",

@@ -8,20 +8,6 @@ from functools import cached_property, lru_cache, partial
 from typing import Any
 
 from replearn.exceptions import CertificateError
-from replearn.guarantees import (
-    coins,
-    finite_randomness,
-    heavy,
-    privacy,
-    realizable,
-    regression,
-    score,
-    search,
-    selection,
-    semi,
-    thresholds,
-    votes,
-)
 from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
 from replearn.guarantees.comparison import Comparison, compare
 from replearn.guarantees.describe import certificate_rows, explain
@@ -49,27 +35,10 @@ from replearn.records import (
     refuse_differences,
     two_columns,
 )
+from replearn.registry import TASKS, entries_of
 
 FORMAT = "replearn-certificate"
 FORMAT_VERSION = 3
-
-
-# -- all guarantees, by the name of their task -----------------------------------------------------
-VOTING = (
-    Guarantee("pointwise", votes.derive, ("PointwiseReplicableClassifier",), "pointwise-threshold"),
-    Guarantee(
-        "approximate", votes.derive, ("PointwiseReplicableClassifier",), "approximate-direct"
-    ),
-)
-CHOICES = tuple(
-    entry
-    for family in (
-        selection, search, thresholds, realizable, semi, privacy, regression, finite_randomness,
-        heavy, coins, score,
-    )
-    for entry in family.GUARANTEES
-)  # fmt: skip
-GUARANTEES: dict[str, Guarantee] = {entry.task: entry for entry in (*VOTING, *CHOICES)}
 
 
 def guarantee(task: str) -> Guarantee:
@@ -78,9 +47,10 @@ def guarantee(task: str) -> Guarantee:
     >>> guarantee("thresholds").learners
     ('ReplicableThresholdClassifier',)
     """
-    if task not in GUARANTEES:
-        raise CertificateError(f"task: {task!r} is not one of {', '.join(map(repr, GUARANTEES))}")
-    return GUARANTEES[task]
+    if task not in TASKS:
+        raise CertificateError(f"task: {task!r} is not one of {', '.join(map(repr, TASKS))}")
+    entry: Guarantee = entries_of({task: TASKS[task]})[task]
+    return entry
 
 
 def derive(task: str, inputs: dict[str, Any]) -> Derived:

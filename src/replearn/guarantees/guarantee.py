@@ -5,11 +5,11 @@ Certificates and plans are made of steps and their conclusion; a certificate als
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any, TypeVar
 
 from replearn._version import __version__
-from replearn.bounds import MembershipLaw, ThresholdLaw
+from replearn.bounds import ThresholdLaw
 from replearn.exceptions import CertificateError
 from replearn.guarantees.design import Label, plain_labels
 from replearn.records import Reader, read_flat
@@ -257,7 +257,7 @@ def _is_scalar(value: Any) -> bool:
 def _encode(value: Any) -> Any:
     if isinstance(value, ThresholdLaw):
         return {"type": "ThresholdLaw", "digest": value.digest}
-    if isinstance(value, MembershipLaw):
+    if is_dataclass(value) and not isinstance(value, type):  # the law of an algorithm
         return {"type": type(value).__name__, **asdict(value)}
     return list(value) if isinstance(value, tuple) else value
 

@@ -22,7 +22,6 @@ from replearn.bounds import (
     smallest_width,
     tightest_law,
 )
-from replearn.guarantees.certificate import GUARANTEES
 from replearn.guarantees.choices import ChoiceDesign
 from replearn.guarantees.design import MIN_BLOCK, NOTIONS, Design, PlanRequest
 from replearn.guarantees.guarantee import Ledger
@@ -30,6 +29,7 @@ from replearn.guarantees.plan import Plan
 from replearn.guarantees.votes import block_size_needed, error_slack, promised
 from replearn.randomness import ENCODING_VERSION
 from replearn.records import bisect, check_choice, smallest_integer
+from replearn.registry import PLANNED, entries_of
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 STEPS_TO_BEST_WIDTH = 14
@@ -366,16 +366,12 @@ def plan(
 
 
 def _task_name(task: Any) -> str:
+    """Return the name of a task; the class of an estimator stands for its first one."""
     name = getattr(task, "__name__", task)
-    plannable = {key for key, entry in GUARANTEES.items() if entry.needed} | set(NOTIONS)
-    by_estimator = {
-        estimator: key
-        for key, entry in reversed(GUARANTEES.items())
-        for estimator in entry.learners
-        if key in plannable
-    }
-    choices = tuple(key for key in GUARANTEES if key in plannable)
-    return check_choice("task", by_estimator.get(name, name), choices)
+    if name in PLANNED:
+        return str(name)
+    tasks = (key for key, entry in entries_of(PLANNED).items() if name in entry.learners)
+    return next(tasks, None) or check_choice("task", name, tuple(PLANNED))
 
 
 def _check_names(task: str, params: dict[str, Any]) -> None:

@@ -22,7 +22,7 @@ from replearn.bounds import (
 from replearn.bounds.theorem import theorem
 from replearn.guarantees.approximate import approximate_promise
 from replearn.guarantees.design import Design
-from replearn.guarantees.guarantee import Conclusion, Ledger, rounded_up
+from replearn.guarantees.guarantee import Conclusion, Guarantee, Ledger, rounded_up
 
 
 # -- numbers that belong to votes alone ------------------------------------------------------------
@@ -285,3 +285,9 @@ def _assumptions(design: Design) -> list[str]:
     if design.assumes_point_masses:
         codes.append("point-masses")
     return codes
+
+
+GUARANTEES = (
+    Guarantee("pointwise", derive, ("PointwiseReplicableClassifier",), "pointwise-threshold"),
+    Guarantee("approximate", derive, ("PointwiseReplicableClassifier",), "approximate-direct"),
+)

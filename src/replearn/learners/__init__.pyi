@@ -7,7 +7,6 @@ from .decision_threshold import (
     threshold_of_label as threshold_of_label,
     with_threshold as with_threshold,
 )
-from .finite_randomness import FiniteRandomnessClassifier
 from .incumbent import IncumbentClassifier
 from .incumbent_chain import Chain as Chain, Retraining as Retraining, error_costs as error_costs
 from .incumbent_regressor import IncumbentRegressor
@@ -20,14 +19,10 @@ from .inputs import (
     refuse_one_class as refuse_one_class,
 )
 from .pointwise import PointwiseReplicableClassifier
-from .realizable import RealizableReplicableClassifier
 from .regressor import PointwiseReplicableRegressor, check_numbers as check_numbers
 from .score import ScoreReplicableClassifier
 from .search import ReplicableSearchCV
 from .selector import ReplicableSelector
-from .semi import SemiReplicableClassifier
-from .semi_private import SemiPrivateClassifier
-from .threshold import ReplicableThresholdClassifier
 from .training import (
     FirstRows as FirstRows,
     Sample as Sample,
@@ -39,17 +34,12 @@ from .usefulness import N_ROWS as N_ROWS, Usefulness
 
 __all__ = [
     "DecisionThresholdClassifier",
-    "FiniteRandomnessClassifier",
     "IncumbentClassifier",
     "IncumbentRegressor",
     "PointwiseReplicableClassifier",
     "PointwiseReplicableRegressor",
-    "RealizableReplicableClassifier",
     "ReplicableSearchCV",
     "ReplicableSelector",
-    "ReplicableThresholdClassifier",
     "ScoreReplicableClassifier",
-    "SemiPrivateClassifier",
-    "SemiReplicableClassifier",
     "Usefulness",
 ]

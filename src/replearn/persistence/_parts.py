@@ -6,20 +6,19 @@ must hold no key, nothing of this library and no function without a name.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-import replearn.hypotheses
+from replearn import registry
 from replearn.bounds import ThresholdLaw
 from replearn.guarantees import Certificate, Plan
-from replearn.hypotheses import FiniteClass, Hypothesis, HypothesisClass, hypothesis_from_dict
 from replearn.learners import FittedState
 from replearn.persistence._container import ModelFileError
 from replearn.randomness import SharedKey
 from replearn.records import canonical_json, pretty_json, read_object
+from replearn.registry import DOCUMENTS
 
 OWN_TYPES = (
     "replearn.execution.constant.ConstantVote",
@@ -37,27 +36,10 @@ def _read_certificate(content: Any) -> Certificate:
     return Certificate.from_json(pretty_json(content))  # keeps the order of the items
 
 
-def read_class(content: Mapping[str, Any]) -> HypothesisClass:
-    """Build a hypothesis class again from its `to_dict`."""
-    values = dict(content)
-    name = values.pop("class")
-    kind = getattr(replearn.hypotheses, name) if name in replearn.hypotheses.__all__ else None
-    if not isinstance(kind, type) or not issubclass(kind, HypothesisClass):
-        raise ModelFileError(f"{name!r} is not a hypothesis class of this library.")
-    if kind is FiniteClass:
-        listed = [hypothesis_from_dict(item) for item in values["hypotheses"]]
-        return FiniteClass(listed, values["n_features"])
-    parameters = inspect.signature(kind).parameters
-    params = {item: value for item, value in values.items() if item in parameters}
-    return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in params.items()})
-
-
 _DOCUMENTS: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "Plan": (Plan, _plain, lambda content: Plan.from_json(canonical_json(content))),
     "Certificate": (Certificate, _plain, _read_certificate),
     "ThresholdLaw": (ThresholdLaw, ThresholdLaw.to_dict, ThresholdLaw.from_dict),
-    "Hypothesis": (Hypothesis, lambda rule: rule.to_dict(), hypothesis_from_dict),
-    "HypothesisClass": (HypothesisClass, lambda family: family.to_dict(), read_class),
     "dtype": (np.dtype, lambda dtype: dtype.str, np.dtype),
 }
 """Values that are written as JSON: their type, how they are written, how they are read."""
@@ -65,6 +47,9 @@ _DOCUMENTS: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] =
 
 def as_document(value: Any) -> dict[str, Any] | None:
     """Write a value as a document; None if it is none."""
+    own_kind = getattr(type(value), "document_kind", None)
+    if own_kind in DOCUMENTS:
+        return {"kind": own_kind, "content": value.to_dict()}
     for name, (kind, write, _) in _DOCUMENTS.items():
         if isinstance(value, kind):
             return {"kind": name, "content": write(value)}
@@ -74,6 +59,8 @@ def as_document(value: Any) -> dict[str, Any] | None:
 def read_document(item: Mapping[str, Any]) -> Any:
     """Read a document; plans and certificates compute their numbers again."""
     kind = item["kind"]
+    if kind in DOCUMENTS:
+        return registry.read_document(kind, item["content"])
     if kind not in _DOCUMENTS:
         raise ModelFileError(f"unknown document {kind!r}.")
     _, _, read = _DOCUMENTS[kind]

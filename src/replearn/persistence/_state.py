@@ -6,19 +6,13 @@ import inspect
 from dataclasses import fields
 from typing import Any
 
-from replearn import learners
+from replearn import registry
 from replearn.learners import Chain, FittedState, Retraining, Usefulness
 from replearn.persistence._container import ModelFileError
 from replearn.persistence._parts import as_document, check_savable, read_document
 from replearn.primitives import Selection
 from replearn.randomness import SharedKey, key_or_default
-
-ESTIMATORS = {
-    name: kind
-    for name in learners.__all__
-    if isinstance(kind := getattr(learners, name), type) and issubclass(kind, FittedState)
-}
-"""Estimators that have model files, by name; each owns how it is restored (`FittedState`)."""
+from replearn.registry import ESTIMATORS
 
 _KEY = "shared_key"
 _MARK = "__replearn__"
@@ -34,7 +28,7 @@ def estimator_class(name: str) -> Any:
     """Return the class of an estimator of this library."""
     if name not in ESTIMATORS:
         raise ModelFileError(f"{name!r} is not an estimator of this library.")
-    return ESTIMATORS[name]
+    return registry.estimator_class(name)
 
 
 def take_apart(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -103,7 +97,7 @@ def _encode(value: Any, name: str, key: SharedKey) -> Any:
 
 def _encode_estimator(model: Any, name: str, key: SharedKey) -> dict[str, Any]:
     kind = type(model).__name__
-    if type(model) is not ESTIMATORS.get(kind):
+    if kind not in ESTIMATORS or type(model) is not estimator_class(kind):
         raise ModelFileError(f"{name} is a {kind}, which is not an estimator of this library.")
     own = getattr(model, _KEY, key)  # estimators without a key go with any
     if key_or_default(own).fingerprint != key.fingerprint:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.guarantees import Certificate
-from replearn.hypotheses import Cover, Hypothesis, Rules, canonical_text
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.records import check_fraction
 from replearn.tables import n_rows, row_chunks, slice_rows
@@ -69,25 +68,16 @@ def chosen_item(candidates: Any, names: Any, index: int) -> dict[str, Any]:
 def named_candidates(candidates: Any, names: Any) -> tuple[Any, Any]:
     """Return the candidates without names, and their names.
 
-    A mapping names its values, a cover its dichotomies, a hypothesis is its own name. Anything
-    else must be named by the caller: an index in a list is not a name.
+    A mapping names its values. Anything else must be named by the caller: an index in a list is
+    not a name.
 
-    >>> from replearn.hypotheses import Constant
-    >>> named_candidates([Constant(True)], None)[1]
-    ['{"kind": "constant", "value": true}']
+    >>> named_candidates({"always": "a rule"}, None)
+    (['a rule'], ['always'])
     """
-    own: Any = None
     if isinstance(candidates, Mapping):
-        own = list(candidates)
-        candidates = list(candidates.values())
-    elif isinstance(candidates, Cover):
-        own = candidates.identity
-        candidates = candidates.rules
-    if names is not None or own is not None:
-        return candidates, own if names is None else names
-    listed = not isinstance(candidates, np.ndarray | Rules)
-    if listed and all(isinstance(item, Hypothesis) for item in candidates):
-        return candidates, [canonical_text(item) for item in candidates]
+        return list(candidates.values()), list(candidates) if names is None else names
+    if names is not None:
+        return candidates, names
     raise ValueError(
         "names is missing: the choice is keyed by what a candidate is, not by its index in a "
         "list. Give names, or candidates as {name: model}."
@@ -149,9 +139,14 @@ def _chunks(X: Any, y: ArrayLike | None) -> Iterator[tuple[Any, NDArray[Any]]]:
 
 
 def _part_counts(candidates: Any, part: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
-    if isinstance(candidates, Rules):
+    if _count_errors(candidates):
         return np.rint(candidates.errors(part, labels) * len(labels))
     return np.array([_wrong(_predictor(model)(part), labels) for model in candidates], dtype=float)
+
+
+def _count_errors(candidates: Any) -> bool:
+    """Whether the list has a method that counts the errors of all its candidates at once."""
+    return not isinstance(candidates, np.ndarray) and hasattr(candidates, "errors")
 
 
 def _predictor(model: Any) -> Callable[[Any], Any]:
@@ -184,7 +179,8 @@ def _matrix_counts(matrix: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.flo
 
 def candidate_count(candidates: Any) -> int:
     """Return the number of candidates, at least one."""
-    if not isinstance(candidates, Sequence | np.ndarray | Rules) or len(candidates) == 0:
+    is_list = isinstance(candidates, Sequence | np.ndarray) or _count_errors(candidates)
+    if not is_list or len(candidates) == 0:
         raise ValueError("candidates is empty or not a sequence: give at least one candidate.")
     return len(candidates)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from replearn.bounds import CoinLaw, coin_error_bound, coin_flip_bound
+from replearn.paper.coins import CoinLaw, coin_error_bound, coin_flip_bound
 from replearn_lab.coin_limit import acceptance, coin_limit, flips
 from replearn_lab.drawing import COLORS, legend, panel, ticks
 from replearn_lab.experiment import Bench, Numbers

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from replearn.bounds import joint_sign_flip_bound, uniform_law
+from replearn.bounds import uniform_law
+from replearn.paper.signs import joint_sign_flip_bound
 from replearn.records import require_integer
 from replearn_lab.bisection import smallest_size
 from replearn_lab.drawing import COLORS, legend, panel, ticks

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.ensemble import BaggingClassifier
 
 from replearn.bounds import flip_supremum, uniform_law
-from replearn.hypotheses import Thresholds
+from replearn.paper.hypotheses import Thresholds
 from replearn_lab.distributions import shattered
 from replearn_lab.drawing import COLORS, legend, panel
 from replearn_lab.experiment import Bench, Numbers

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from replearn.hypotheses import Conjunctions
+from replearn.paper.hypotheses import Conjunctions
 from replearn_lab.distributions import Marginals
 from replearn_lab.drawing import COLORS, legend, limits, panel
 from replearn_lab.experiment import Bench, Numbers

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from replearn.hypotheses import Intervals, Thresholds
+from replearn.paper.hypotheses import Intervals, Thresholds
 from replearn_lab.distributions import numbered
 from replearn_lab.drawing import COLORS, legend, panel
 from replearn_lab.experiment import Bench, Numbers

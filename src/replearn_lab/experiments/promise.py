@@ -7,13 +7,9 @@ from typing import Any
 
 from scipy.stats import binom
 
-from replearn.bounds import (
-    flip_supremum,
-    smallest_sample_selection,
-    smallest_sample_threshold,
-    uniform_law,
-)
+from replearn.bounds import flip_supremum, smallest_sample_selection, uniform_law
 from replearn.guarantees import block_size_needed
+from replearn.paper.thresholds import smallest_sample_threshold
 from replearn.records import bisect, smallest_integer
 from replearn_lab.coin_limit import information_limit_in_gap
 from replearn_lab.drawing import COLORS, legend, panel

@@ -7,7 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from replearn.bounds import MembershipLaw, SetLaw, smallest_sample_membership, smallest_sample_set
+from replearn.paper.heavy_hitters import (
+    MembershipLaw,
+    SetLaw,
+    smallest_sample_membership,
+    smallest_sample_set,
+)
 from replearn_lab.bisection import Crossing, find_crossing, smallest_size
 from replearn_lab.experiment import Bench, Numbers
 from replearn_lab.fitted import heavy_flips

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from replearn.bounds import selection_agreement, smallest_sample_threshold, threshold_scale
+from replearn.bounds import selection_agreement
+from replearn.paper.thresholds import smallest_sample_threshold, threshold_scale
 from replearn_lab.bisection import Crossing, find_crossing, smallest_size
 from replearn_lab.experiment import Bench, Numbers
 from replearn_lab.fitted import cut_flips

@@ -9,19 +9,17 @@ from sklearn.base import clone
 
 from replearn import NotCertifiedWarning
 from replearn.bounds import smallest_sample_selection
-from replearn.bounds.realizable import (
+from replearn.bounds.selection import finite_randomness_flip_bound
+from replearn.learners import ReplicableSelector
+from replearn.paper.finite_randomness import above, shared_thresholds
+from replearn.paper.hypotheses import Boxes, Stumps, Thresholds
+from replearn.paper.realizable import (
+    RealizableReplicableClassifier,
     cover_distance,
     realizable_flip_bound,
     smallest_sample_realizable,
 )
-from replearn.bounds.selection import finite_randomness_flip_bound
-from replearn.hypotheses import Boxes, Stumps, Thresholds
-from replearn.learners import (
-    RealizableReplicableClassifier,
-    ReplicableSelector,
-    SemiReplicableClassifier,
-)
-from replearn.learners.finite_randomness import above, shared_thresholds
+from replearn.paper.semi_replicable import SemiReplicableClassifier
 from replearn.primitives import choose_by_errors
 from replearn.randomness import SharedKey
 from tests.factories import FALSE_ALARM, limit

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from replearn.bounds.multiclass import log_weight_agreement
-from replearn.bounds.thresholds import smallest_sample_threshold, threshold_flip_bound
-from replearn.learners.threshold import draw_cut
-from replearn.primitives.quantiles import cuts_of_sample
+from replearn.paper.quantiles import cuts_of_sample
+from replearn.paper.thresholds import draw_cut, smallest_sample_threshold, threshold_flip_bound
 from replearn.primitives.selection import choose_by_errors
 from replearn.randomness import SharedKey
 from tests.factories import limit

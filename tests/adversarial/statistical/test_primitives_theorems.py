@@ -7,11 +7,16 @@ binomial. A promise is refuted when it exceeds a limit that chance exceeds with 
 import numpy as np
 import pytest
 
-from replearn.bounds import MembershipLaw, membership_flip_bound
-from replearn.bounds.coins import smallest_throws
-from replearn.bounds.heavy_sets import SetLaw, set_flip_bound
-from replearn.heavy import find_heavy_hitters, label_heavy_hitters
-from replearn.primitives import decide_coins, estimate_signs
+from replearn.paper.coins import decide_coins, smallest_throws
+from replearn.paper.heavy_hitters import (
+    MembershipLaw,
+    SetLaw,
+    find_heavy_hitters,
+    membership_flip_bound,
+    set_flip_bound,
+)
+from replearn.paper.heavy_labels import label_heavy_hitters
+from replearn.paper.signs import estimate_signs
 from replearn.randomness import SharedKey
 from tests.factories import limit
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import OrdinalEncoder
 
-from replearn.bounds import membership_flip_bound
-from replearn.heavy import find_heavy_hitters, label_heavy_hitters
+from replearn.paper.heavy_hitters import find_heavy_hitters, membership_flip_bound
+from replearn.paper.heavy_labels import label_heavy_hitters
 from replearn.randomness import SharedKey
 from tests.factories import limit
 

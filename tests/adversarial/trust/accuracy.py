@@ -6,10 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binom
 
-from replearn.bounds import MembershipLaw, ThresholdLaw, error_factor, uniform_law
+from replearn.bounds import ThresholdLaw, error_factor, uniform_law
 from replearn.bounds.accuracy import light_point_slack
-from replearn.bounds.coins import CoinLaw, coin_error_bound
-from replearn.bounds.completeness import false_member_bound, missed_point_bound
 from replearn.bounds.flips import any_score_flip_bound, mismatch_flip_bound
 from replearn.bounds.multiclass import (
     agreement_probability,
@@ -17,8 +15,14 @@ from replearn.bounds.multiclass import (
     class_weights,
 )
 from replearn.bounds.selection import selection_error_tail_sampled
-from replearn.bounds.signs import label_error_bound
-from replearn.primitives.coins import below_levels
+from replearn.paper.coins import CoinLaw, coin_error_bound
+from replearn.paper.heavy_hitters import (
+    MembershipLaw,
+    below_levels,
+    false_member_bound,
+    missed_point_bound,
+)
+from replearn.paper.signs import label_error_bound
 from replearn.randomness import as_points
 
 from .attack import Claim, among, between, masses, whole

@@ -10,10 +10,10 @@ import numpy as np
 
 from replearn.bounds import selection_flip_bound_sampled
 from replearn.bounds.multiclass import agreement_probability
-from replearn.bounds.realizable import best_ceiling, realizable_flip_bound
-from replearn.bounds.thresholds import threshold_flip_bound
-from replearn.guarantees.coins import draw_flip
 from replearn.guarantees.search import folds_flip, trainings_flip
+from replearn.paper.correlated_sampling import draw_flip
+from replearn.paper.realizable import best_ceiling, realizable_flip_bound
+from replearn.paper.thresholds import threshold_flip_bound
 from replearn.randomness import as_points
 from replearn.randomness.hashing import gumbel_from_hashes
 

@@ -5,23 +5,22 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binom
 
-from replearn.bounds import (
-    MembershipLaw,
-    ThresholdLaw,
-    disagreement_tail,
-    membership_flip_bound,
-    uniform_law,
-)
-from replearn.bounds.approximate_heavy import reuse_flip_bound
+from replearn.bounds import ThresholdLaw, disagreement_tail, uniform_law
 from replearn.bounds.collisions import point_mass_limits
 from replearn.bounds.flips import flip_supremum
-from replearn.bounds.heavy_sets import SetLaw, set_flip_bound
 from replearn.bounds.multiclass import agreement_probability
 from replearn.bounds.selection import selection_flip_bound_sampled
-from replearn.bounds.signs import label_flip_bound
 from replearn.bounds.whole_models import jensen_tail
-from replearn.heavy.label_rule import label_points
-from replearn.primitives.coins import below_levels
+from replearn.paper.heavy_hitters import (
+    MembershipLaw,
+    SetLaw,
+    below_levels,
+    membership_flip_bound,
+    reuse_flip_bound,
+    set_flip_bound,
+)
+from replearn.paper.heavy_labels import label_points
+from replearn.paper.signs import label_flip_bound
 from replearn.randomness import as_points
 
 from .attack import Claim, among, between, masses, whole

@@ -3,8 +3,9 @@
 import numpy as np
 from scipy.stats import binom
 
-from replearn.bounds import MembershipLaw, flip_bound
-from replearn.bounds.coins import CoinLaw
+from replearn.bounds import flip_bound
+from replearn.paper.coins import CoinLaw
+from replearn.paper.heavy_hitters import MembershipLaw
 
 from .attack import among, between
 from .heavy import BlockModel, Membership

@@ -9,16 +9,16 @@ import numpy as np
 from scipy.stats import binom
 
 from replearn.bounds import binomial_limits, uniform_law
-from replearn.bounds.coins import CoinLaw, coin_flip_bound
 from replearn.bounds.flips import any_score_flip_bound, worst_score_flip_bound
 from replearn.bounds.incumbent import incumbent_change_rate
 from replearn.bounds.multiclass import agreement_probability
 from replearn.bounds.numeric import equal_share_tail
-from replearn.bounds.privacy import release_threshold
 from replearn.bounds.regression import rounding_flip_bound
-from replearn.bounds.signs import joint_sign_flip_bound, sign_flip_bound
 from replearn.learners import IncumbentClassifier
-from replearn.primitives.coins import below_levels
+from replearn.paper.coins import CoinLaw, coin_flip_bound
+from replearn.paper.heavy_hitters import below_levels
+from replearn.paper.semi_private import release_threshold
+from replearn.paper.signs import joint_sign_flip_bound, sign_flip_bound
 
 from .attack import Claim, among, between, masses, whole
 from .library import ErrorCurve, ScoreRule, fresh_key, points_of_pairs

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.stats import binom, multinomial
 
 from replearn.bounds import ThresholdLaw, jensen_tail
-from replearn.bounds.realizable import ceiling_flip_bound
 from replearn.bounds.regression import mean_rounding_flips
+from replearn.paper.realizable import ceiling_flip_bound
 
 from .attack import Claim, among, between, masses, whole
 from .library import fresh_key, points_of_pairs

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from replearn.bounds import arcsine_law
-from replearn.bounds.heavy_sets import SetLaw
 from replearn.bounds.selection import selection_agreement
 from replearn.guarantees.search import folds_flip
 from replearn.guarantees.theorems import THEOREMS
+from replearn.paper.heavy_hitters import SetLaw
 
 from .attack import Finding, attack
 from .claims import BY_NAME, CLAIMS

@@ -21,14 +21,12 @@ from replearn.bounds import (
     table_law,
     uniform_law,
 )
-from replearn.bounds.coins import coin_flip_bound
 from replearn.bounds.collisions import point_mass_limits
 from replearn.bounds.flips import training_row_bound
-from replearn.bounds.membership import membership_flip_bound
 from replearn.bounds.multiclass import agreement_probability, class_weights
 from replearn.execution import make_blocks
-from replearn.heavy import find_heavy_hitters
-from replearn.primitives import decide_coins
+from replearn.paper.coins import coin_flip_bound, decide_coins
+from replearn.paper.heavy_hitters import find_heavy_hitters, membership_flip_bound
 from replearn.randomness import SharedKey
 from replearn.testing.populations import FirstRowLearner
 from tests.factories import voting

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from replearn.bounds import MembershipLaw
-from replearn.heavy import find_heavy_hitters, label_heavy_hitters
-from replearn.learners.finite_randomness import held_out
+from replearn.paper.finite_randomness import held_out
+from replearn.paper.heavy_hitters import MembershipLaw, find_heavy_hitters
+from replearn.paper.heavy_labels import label_heavy_hitters
 from replearn.randomness import SharedKey
 from replearn.testing.populations import SeededRowLearner
 from tests.factories import voting, whole_models

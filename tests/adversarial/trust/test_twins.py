@@ -5,12 +5,13 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from replearn.bounds import uniform_law
-from replearn.bounds.heavy_sets import SetLaw
 from replearn.execution import make_blocks
-from replearn.hypotheses import Thresholds
-from replearn.learners import PointwiseReplicableRegressor, RealizableReplicableClassifier
-from replearn.primitives.correlated import sample_correlated
-from replearn.primitives.quantiles import cuts_of_sample, draw_level
+from replearn.learners import PointwiseReplicableRegressor
+from replearn.paper.correlated_sampling import sample_correlated
+from replearn.paper.heavy_hitters import SetLaw
+from replearn.paper.hypotheses import Thresholds
+from replearn.paper.quantiles import cuts_of_sample, draw_level
+from replearn.paper.realizable import RealizableReplicableClassifier
 from replearn.primitives.selection import choose_by_errors
 from replearn.randomness import SharedKey
 from replearn.randomness.hashing import gumbel_from_hashes
