@@ -15,7 +15,7 @@ from sklearn.utils import all_estimators
 
 import replearn
 from replearn.compat import shared_base
-from replearn.persistence import _trust
+from replearn.persistence import _validators
 
 SOURCE = Path(replearn.__file__).parent
 
@@ -51,9 +51,11 @@ def run(path):
     for name in [name for name in sys.modules if name.split(".")[0] == "replearn"]:
         del sys.modules[name]  # loaded anew, with what is there now
     from replearn import PointwiseReplicableClassifier, load, save
+    from replearn.persistence import describe
     model = PointwiseReplicableClassifier(tree, n_blocks=18, max_fits=18, shared_key="k").fit(X, y)
     save(model, path)
-    assert (load(path, shared_key="k").predict(X) == model.predict(X)).all()
+    again = load(path, shared_key="k", trusted_types=describe(path).untrusted_types)
+    assert (again.predict(X) == model.predict(X)).all()
     for wrong in ({"rho": 2.0}, {"n_blocks": -1}, {"vote": "loud"}):
         try:
             PointwiseReplicableClassifier(tree, **wrong).fit(X, y)
@@ -139,8 +141,8 @@ def test_every_estimator_with_trees_is_recognised():
     kinds = [kind for _, kind in all_estimators()]
     expected = [kind for kind in kinds if issubclass(kind, BaseForest | BaseGradientBoosting)]
     assert len(expected) >= 7
-    assert expected == [k for k in kinds if issubclass(k, _trust._CHECK_WIDTH_FOR_TREES)]
-    assert list(_trust._HISTOGRAM_BOOSTING) == [BaseHistGradientBoosting]
+    assert expected == [k for k in kinds if issubclass(k, _validators._CHECK_WIDTH_FOR_TREES)]
+    assert list(_validators._HISTOGRAM_BOOSTING) == [BaseHistGradientBoosting]
 
 
 def test_without_a_shared_base_the_public_classes_count():

@@ -3,6 +3,7 @@ from .auditing import audit, compare
 from .exceptions import (
     CertificateError,
     ConstantBlocksWarning,
+    ModelFileError,
     NotCertifiedWarning,
     PreprocessingWarning,
     PublicKeyWarning,
@@ -20,7 +21,7 @@ from .learners import (
     ReplicableSelector,
     ScoreReplicableClassifier,
 )
-from .persistence import ModelFileError, load, save
+from .persistence import load, save
 from .randomness import SharedKey
 
 __all__ = [

@@ -8,6 +8,7 @@ private module of another package.
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable
 from functools import cache
 from types import FunctionType
@@ -165,7 +166,7 @@ def boosting_parts() -> Any:
 def packed_internals() -> dict[str, type]:
     """Return the private parts of trees and boosting that model files pack; {} if any has moved."""
     try:
-        from sklearn._loss.loss import HalfBinomialLoss, HalfMultinomialLoss
+        from sklearn._loss.loss import HalfBinomialLoss, HalfMultinomialLoss, HalfSquaredError
         from sklearn.compose import _column_transformer
         from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
         from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
@@ -178,6 +179,52 @@ def packed_internals() -> dict[str, type]:
         "BinMapper": _BinMapper,
         "HalfBinomialLoss": HalfBinomialLoss,
         "HalfMultinomialLoss": HalfMultinomialLoss,
+        "HalfSquaredError": HalfSquaredError,
         "Tree": Tree,
         "TreePredictor": TreePredictor,
     }
+
+
+@cache
+def node_types() -> tuple[Any, ...]:
+    """Return the types of the nodes of trees: the only records that model files hold."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    tree = DecisionTreeClassifier().fit([[0], [1]], [0, 1]).tree_
+    parts = boosting_parts()
+    return tree.__getstate__()["nodes"].dtype, *([] if parts is None else [parts.NODE])
+
+
+def skops_entries(state: Any) -> dict[str, bytes] | None:
+    """Return the files of an archive of skops, without dates and addresses; None if it changed."""
+    try:
+        import skops
+        from skops.io._utils import SaveContext, get_state
+    except ImportError:  # pragma: no cover
+        return None
+
+    class Context(SaveContext):  # type: ignore[misc]
+        """Objects are numbered in the order in which they are met."""
+
+        def memoize(self, obj: Any) -> int:
+            """Keep an object, so that no other one gets its address; return its number."""
+            number, _ = self.memo.setdefault(id(obj), (len(self.memo) + 1, obj))
+            return int(number)
+
+    entries = _Entries()
+    context = Context(zip_file=entries)
+    schema = {**get_state(state, context), "protocol": context.protocol}
+    schema["_skops_version"] = skops.__version__
+    return {**entries, "schema.json": json.dumps(schema).encode()}
+
+
+class _Entries(dict[str, bytes]):
+    """What skops writes, by name."""
+
+    def writestr(self, name: str, content: Any) -> None:
+        """Keep the content of a file."""
+        self[name] = bytes(content)
+
+    def namelist(self) -> _Entries:
+        """Return the names of the files."""
+        return self

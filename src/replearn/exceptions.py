@@ -16,6 +16,10 @@ class CertificateError(ValueError):
     """A certificate or a plan does not follow from its own inputs, or was changed."""
 
 
+class ModelFileError(ValueError):
+    """A model file is damaged, changed, not usable here, or cannot be written."""
+
+
 class UnsupportedValueError(ValueError, TypeError):
     """A cell has no canonical encoding: infinite, or of a type without a canonical value.
 

@@ -670,3 +670,17 @@ def test_predictions_without_formulas_for_spreadsheets(call, shop, tmp_path):
     assert plain[0]["customer_id"] == "=HYPERLINK(0)"
     assert escaped[0]["customer_id"] == "'=HYPERLINK(0)"
     assert plain[1:] == escaped[1:]
+
+
+def test_a_file_that_needs_names_says_so_when_it_is_written(call, shop, tmp_path):
+    out = tmp_path / "m.replearn"
+    key = ("--key-file", shop / "key.txt")
+    options = ("--target", "churn", "--plan", shop / "plan.json", "--model", "sklearn.svm:SVC")
+    code, _, err = call("fit", shop / "a.csv", *options, *key, "--out", out)
+    trust = ("--trust", "sklearn.svm._classes.SVC")
+    assert code == 0
+    assert f"it opens only with {' '.join(trust)}" in " ".join(err.split())
+    code, _, err = call("predict", out, shop / "new.csv", *key)
+    assert code == 2
+    assert " ".join(trust) in " ".join(err.split())
+    assert call("predict", out, shop / "new.csv", *key, *trust)[0] == 0

@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import replearn
 from replearn import IncumbentClassifier, PointwiseReplicableClassifier, SharedKey
-from replearn.persistence import ModelFileError
+from replearn.exceptions import ModelFileError
 
 mlflow = pytest.importorskip("mlflow")
 pytestmark = pytest.mark.filterwarnings("default")  # those of mlflow's own dependencies

@@ -21,11 +21,11 @@ from replearn import (
     load,
     save,
 )
-from replearn.exceptions import NotCertifiedWarning, UsefulnessWarning
+from replearn.exceptions import ModelFileError, NotCertifiedWarning, UsefulnessWarning
 from replearn.guarantees import Certificate
 from replearn.learners import DecisionThresholdClassifier
 from replearn.learners.incumbent_chain import Chain, Retraining
-from replearn.persistence import ModelFileError, describe
+from replearn.persistence import describe
 from tests.factories import voting
 
 X, Y = make_classification(4000, flip_y=0.25, random_state=1)

@@ -23,6 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import replearn.learners
 from replearn import NotCertifiedWarning, SharedKey
+from replearn.exceptions import ModelFileError
 from replearn.learners import (
     IncumbentClassifier,
     PointwiseReplicableClassifier,
@@ -42,7 +43,7 @@ from replearn.paper.hypotheses import (
 from replearn.paper.hypotheses.documents import read_class
 from replearn.paper.realizable import RealizableReplicableClassifier
 from replearn.paper.semi_replicable import SemiReplicableClassifier
-from replearn.persistence import ModelFileError, describe, load, save
+from replearn.persistence import describe, load, save
 from replearn.persistence._trust import dump, load_trusted
 from replearn.records.json import digest_of
 from replearn.registry import ESTIMATORS
@@ -431,9 +432,11 @@ def test_functions_of_a_module_are_refused_at_loading_unless_trusted(tmp_path):
     model = ReplicableSelector({"f": np.ravel, "g": DummyClassifier().fit(X, Y)}, shared_key=KEY)
     model.fit(np.arange(900) % 2, np.arange(900) % 2)
     save(model, tmp_path / "m")
-    with pytest.raises(ModelFileError, match=r"not trusted: numpy\.ravel"):
+    types = ("numpy.ravel", "sklearn.dummy.DummyClassifier")
+    assert describe(tmp_path / "m").untrusted_types == types
+    with pytest.raises(ModelFileError, match=r"must be trusted by name.*numpy\.ravel"):
         load(tmp_path / "m", KEY)
-    assert load(tmp_path / "m", KEY, trusted_types=["numpy.ravel"]).selected_name_ == "f"
+    assert load(tmp_path / "m", KEY, trusted_types=types).selected_name_ == "f"
 
 
 CLASSES = (

@@ -21,9 +21,9 @@ from sklearn.tree import DecisionTreeClassifier
 import replearn.persistence.model_file
 from replearn import PointwiseReplicableClassifier, SharedKey, plan
 from replearn.bounds import uniform_law
-from replearn.exceptions import WeakKeyWarning
-from replearn.persistence import ModelFileError, describe, load, save
-from replearn.persistence._trust import check_trees
+from replearn.exceptions import ModelFileError, WeakKeyWarning
+from replearn.persistence import describe, load, save
+from replearn.persistence._validators import check_trees
 from replearn.records.json import digest_of
 from tests.factories import voting, whole_models
 
@@ -186,7 +186,7 @@ def test_other_files_are_refused(tmp_path, content):
 
 def test_foreign_types_are_refused_by_name(tmp_path):
     save(fitted(KNeighborsClassifier(algorithm="kd_tree")), tmp_path / "m.replearn")
-    with pytest.raises(ModelFileError, match=r"not trusted: .*KDTree"):
+    with pytest.raises(ModelFileError, match=r"trusted by name.*KDTree"):
         load(tmp_path / "m.replearn", KEY)
 
 

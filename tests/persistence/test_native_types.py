@@ -7,7 +7,8 @@ import zipfile
 
 import pytest
 
-from replearn.persistence import ModelFileError
+from replearn.exceptions import ModelFileError
+from replearn.persistence._budget import Budget
 from replearn.persistence._native_types import NATIVE_TYPES
 from replearn.persistence._packing import native_types, unpack_values
 
@@ -27,11 +28,11 @@ def test_a_type_that_is_not_trusted_is_not_imported(name, nested, monkeypatch):
     if nested:
         column = {"kind": "dict", "columns": {"estimator": column}}
     content = archive(column)
-    assert native_types(content) == {name}
-    with pytest.raises(ModelFileError, match=f"not trusted: {name}.*trusted_types="):
+    assert native_types(content, Budget("m", 0)) == {name}
+    with pytest.raises(ModelFileError, match=f"must be trusted by name.*trusted_types=.*{name}"):
         unpack_values(content)
     others = [other for other in NATIVE_TYPES if other != name]
-    with pytest.raises(ModelFileError, match=f"not trusted: {name}"):
+    with pytest.raises(ModelFileError, match=f"trusted_types=.*{name}"):
         unpack_values(content, trusted_types=others)
     with pytest.raises(ImportError):  # trusted: now it is looked for
         unpack_values(content, trusted_types=[name])
@@ -39,6 +40,6 @@ def test_a_type_that_is_not_trusted_is_not_imported(name, nested, monkeypatch):
 
 def test_only_listed_types_can_be_trusted():
     content = archive({"kind": "object", "type": "os.system", "columns": {}})
-    assert native_types(content) == set()
+    assert native_types(content, Budget("m", 0)) == set()
     with pytest.raises(ModelFileError, match="not a known part of a model"):
         unpack_values(content, trusted_types=["os.system"])

@@ -27,11 +27,11 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from replearn import PointwiseReplicableClassifier, compat, load, save
+from replearn.exceptions import ModelFileError
 from replearn.execution import ConstantVote
-from replearn.persistence import ModelFileError
 from replearn.persistence._packed_types import kind_named, name_of
 from replearn.persistence._packing import NotPackedError, pack_values, unpack_values
-from replearn.persistence._trust import dump, load_trusted, why_not_packed
+from replearn.persistence._trust import dump, load_trusted, untrusted_types, why_not_packed
 from replearn.tables.encoder import TableEncoder
 
 RNG = np.random.default_rng(8)
@@ -152,13 +152,14 @@ def test_what_is_not_on_the_list_is_not_packed():
 def test_the_rest_goes_through_skops_and_comes_back():
     parts = dump({"known": GaussianNB().fit(X, Y), "other": SVC().fit(X, Y)})
     assert sorted(parts) == ["models.packed", "models.skops"]
-    state = load_trusted(parts, (), "m")
+    svc = ["sklearn.svm._classes.SVC"]
+    state = load_trusted(parts, svc, "m")
     assert (state["other"].predict(X) == SVC().fit(X, Y).predict(X)).all()
     assert (state["known"].predict(X) == GaussianNB().fit(X, Y).predict(X)).all()
     parts["models.skops"] = dump({"known": 1, "other": SVC()})["models.skops"]
     parts["models.packed"] = pack_values([{"other": 3}])
     with pytest.raises(ModelFileError, match="two values for one item"):
-        load_trusted(parts, (), "m")
+        load_trusted(parts, svc, "m")
 
 
 def test_private_parts_that_moved_leave_it_to_skops(monkeypatch, request):
@@ -168,7 +169,9 @@ def test_private_parts_that_moved_leave_it_to_skops(monkeypatch, request):
     request.addfinalizer(name_of.cache_clear)
     parts = dump({"m": model})
     assert "models.skops" in parts
-    assert (load_trusted(parts, (), "m")["m"].predict(X) == model.predict(X)).all()
+    types = untrusted_types(parts, "m")
+    assert any(name.endswith("HistGradientBoostingClassifier") for name in types)
+    assert (load_trusted(parts, types, "m")["m"].predict(X) == model.predict(X)).all()
 
 
 def forged(values, change):

@@ -46,11 +46,18 @@ _TABLES = (*TEXT_SUFFIXES, *TYPED_SUFFIXES, ".xlsx", ".gz")
 class TrustOptions(CommandOptions):
     """Options for what may be loaded: types of other packages, and how much memory."""
 
-    trust: tuple[str, ...] = repeated("type outside scikit-learn that may be loaded", "TYPE")
+    trust: tuple[str, ...] = repeated("type that may be loaded, as the error names it", "TYPE")
     max_bytes: int | None = number(
         "bytes that loading a model may take (default: 512 MiB and 64 times its file)"
     )
     any_version: bool = flag("load models that another version of scikit-learn wrote")
+
+    @property
+    def trusted_types(self) -> tuple[str, ...]:
+        """Types that may be loaded: those of ``--trust``, and what ``--model`` offers by name."""
+        from replearn.persistence import NATIVE_TYPES
+
+        return (*NATIVE_TYPES, *self.trust)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +102,7 @@ def load_model(
     model = load(
         path,
         read_key(key_file),
-        trusted_types=options.trust,
+        trusted_types=options.trusted_types,
         any_version=options.any_version,
         max_bytes=options.max_bytes,
     )

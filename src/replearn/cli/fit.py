@@ -188,16 +188,15 @@ def _fit(options: FitOptions, estimator: Any, base: Any, sample: Any) -> None:
             features=list(sample.columns),
             container="pandas" if takes_columns_itself(base) else "polars",
             client=options.scheduler,
-            trusted_types=options.trust,
+            trusted_types=options.trusted_types,
         )
         return
     from replearn.execution import fit_in_context
     from replearn.persistence import resumable
 
-    trusted_types = options.trust
     context = None
     if options.resume is not None:
-        context = resumable(options.resume, trusted_types=trusted_types)
+        context = resumable(options.resume, trusted_types=options.trusted_types)
     X = sample.features_for(base)
     fit_in_context(estimator, X, sample.y, context, groups=sample.groups)
 
@@ -313,7 +312,24 @@ def _write(options: FitOptions, estimator: Any, base: Any, sample: Any) -> None:
         kinds = {**sample.columns, options.target: sample.target_kind}
         aside = {name: "id" for name in (options.id, options.group_by) if name is not None}
         write_atomically(options.save_columns, pretty_json({**kinds, **aside}) + "\n")
-    say(f"model written to {options.out} ({_size(options.out)})", quiet=options.quiet)
+    say(
+        f"model written to {options.out} ({_size(options.out)})",
+        *_about_trust(options.out),
+        quiet=options.quiet,
+    )
+
+
+def _about_trust(path: str) -> list[str]:
+    """Say which types must be named to open a file."""
+    from replearn.persistence import NATIVE_TYPES, describe, trust_options
+
+    types = [name for name in describe(path).untrusted_types if name not in NATIVE_TYPES]
+    if not types:
+        return []
+    return [
+        f"the file holds types that are not checked: it opens only with {trust_options(types)} "
+        f"(load(..., trusted_types={types!r}) in Python)"
+    ]
 
 
 def _about_saving(estimator: Any) -> list[str]:

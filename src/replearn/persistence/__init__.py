@@ -1,7 +1,8 @@
 """Model files without pickle, and folders for fits that may be interrupted."""
 
-from replearn.persistence._container import ModelFileError
+from replearn.persistence._native_types import NATIVE_TYPES
 from replearn.persistence._parts import check_savable
+from replearn.persistence._skops import trust_options
 from replearn.persistence._trust import why_not_packed
 from replearn.persistence.block_folder import (
     TrainingFolder,
@@ -13,12 +14,13 @@ from replearn.persistence.block_folder import (
 from replearn.persistence.model_file import ModelDescription, describe, load, save
 
 __all__ = [
+    "NATIVE_TYPES",
     "ModelDescription",
-    "ModelFileError",
     "check_savable",
     "describe",
     "load",
     "resumable",
     "save",
+    "trust_options",
     "why_not_packed",
 ]

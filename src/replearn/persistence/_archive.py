@@ -1,16 +1,23 @@
-"""Entries of zip archives that somebody else may have written: exactly as long as they declare."""
+"""Entries of zip archives: without dates where they are written, bounded where they are read."""
 
 from __future__ import annotations
 
 import copy
 import zipfile
-from collections.abc import Iterator
 
+from replearn.exceptions import ModelFileError
 from replearn.persistence._budget import Budget
-from replearn.persistence._container import ModelFileError
 
 _CHUNK = 2**20
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+def write_entry(archive: zipfile.ZipFile, name: str, content: bytes | str | memoryview) -> None:
+    """Write an entry with a fixed date: equal models give equal bytes, whatever the clock says."""
+    entry = zipfile.ZipInfo(name)
+    entry.create_system = 3  # Unix, on every system
+    entry.external_attr = 0o600 << 16
+    archive.writestr(entry, content, archive.compression, archive.compresslevel)
 
 
 def entries_of(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
@@ -28,36 +35,20 @@ def entries_of(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
 
 
 def read_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, budget: Budget) -> bytearray:
-    """Return the content of an entry, counted before it is read."""
+    """Return the content of an entry, counted before it is read; it is as long as declared."""
     budget.take(entry.file_size)
     data = bytearray(entry.file_size)
-    n_read = 0
-    for chunk in _chunks(archive, entry):
-        data[n_read : n_read + len(chunk)] = chunk
-        n_read += len(chunk)
-    return data
-
-
-def check_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, n_first: int) -> bytes:
-    """Decompress an entry piece by piece, keeping nothing; return its first bytes."""
-    first = b""
-    for chunk in _chunks(archive, entry):
-        if len(first) < n_first:
-            first += chunk[: n_first - len(first)]
-    return first
-
-
-def _chunks(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
-    """Yield the content of an entry; raise if it is not as long as declared."""
     # zipfile stops at the declared size without a word; one byte more shows what is behind it.
     longer = copy.copy(entry)
     longer.file_size += 1
     n_read = 0
     with archive.open(longer) as stream:
         while chunk := stream.read(_CHUNK):
-            n_read += len(chunk)
-            if n_read > entry.file_size:
+            if n_read + len(chunk) > entry.file_size:
+                n_read += len(chunk)
                 break
-            yield chunk
+            data[n_read : n_read + len(chunk)] = chunk
+            n_read += len(chunk)
     if n_read != entry.file_size:
         raise ModelFileError(f"the entry {entry.filename!r} does not have the size it declares.")
+    return data

@@ -7,7 +7,7 @@ is an upper limit of what exists at any one time.
 
 from __future__ import annotations
 
-from replearn.persistence._container import ModelFileError
+from replearn.exceptions import ModelFileError
 
 MIN_LIMIT = 2**29
 MAX_EXPANSION = 64

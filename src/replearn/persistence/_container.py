@@ -13,6 +13,8 @@ import io
 import zipfile
 from typing import Any
 
+from replearn.exceptions import ModelFileError
+from replearn.persistence._archive import write_entry
 from replearn.records import digest_of, pretty_json, read_object
 
 FORMAT = "replearn-model"
@@ -30,18 +32,14 @@ _OBJECTS = ("notes", "documents")
 """What every manifest has, besides texts; ``key`` is a text or null."""
 
 
-class ModelFileError(ValueError):
-    """A model file is damaged, changed, not usable here, or cannot be written."""
-
-
 def pack(manifest: dict[str, Any], models: Parts) -> bytes:
     """Put manifest and models into one archive."""
     content = {"format": FORMAT, "version": FORMAT_VERSION, **manifest}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr(_MANIFEST, pretty_json(_signed(content, models)))
+        write_entry(archive, _MANIFEST, pretty_json(_signed(content, models)))
         for part, content_of_part in models.items():
-            archive.writestr(part, content_of_part)  # compressed already
+            write_entry(archive, part, content_of_part)  # compressed already
     return buffer.getvalue()
 
 

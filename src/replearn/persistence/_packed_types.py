@@ -3,8 +3,7 @@
 A closed list: a name that is not on it is an error, so that loading builds nothing of the
 file's choosing. Models of other packages (`replearn.persistence._native_types`) are on it, but are
 built only if they are trusted by name. What holds indices that compiled code follows is checked
-before it is built; the rest of a tree is checked where it is loaded
-(`replearn.persistence._trust`).
+after it is built (`replearn.persistence._validators`).
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import check_array
 
 from replearn import compat
-from replearn.persistence._container import ModelFileError
+from replearn.exceptions import ModelFileError
 from replearn.persistence._native_types import (
     NATIVE_TYPES,
     build_native,
@@ -31,19 +30,27 @@ State = dict[str, Any]
 
 PACKED_ESTIMATORS = {
     "replearn.execution.constant": "ConstantVote",
+    "replearn.learners.decision_threshold": "DecisionThresholdClassifier",
     "replearn.tables.encoder": "TableEncoder",
     "sklearn.compose": "ColumnTransformer",
+    "sklearn.decomposition": "PCA TruncatedSVD",
     "sklearn.discriminant_analysis": "LinearDiscriminantAnalysis QuadraticDiscriminantAnalysis",
-    "sklearn.dummy": "DummyClassifier",
-    "sklearn.ensemble": "BaggingClassifier ExtraTreesClassifier GradientBoostingClassifier "
-    "HistGradientBoostingClassifier RandomForestClassifier",
+    "sklearn.dummy": "DummyClassifier DummyRegressor",
+    "sklearn.ensemble": "BaggingClassifier BaggingRegressor ExtraTreesClassifier "
+    "ExtraTreesRegressor GradientBoostingClassifier GradientBoostingRegressor "
+    "HistGradientBoostingClassifier HistGradientBoostingRegressor RandomForestClassifier "
+    "RandomForestRegressor",
+    "sklearn.feature_selection": "VarianceThreshold",
     "sklearn.impute": "SimpleImputer MissingIndicator",
-    "sklearn.linear_model": "LogisticRegression LogisticRegressionCV RidgeClassifier",
+    "sklearn.linear_model": "BayesianRidge ElasticNet ElasticNetCV HuberRegressor Lasso LassoCV "
+    "LinearRegression LogisticRegression LogisticRegressionCV Ridge RidgeCV RidgeClassifier "
+    "RidgeClassifierCV",
     "sklearn.naive_bayes": "BernoulliNB CategoricalNB ComplementNB GaussianNB MultinomialNB",
     "sklearn.pipeline": "FeatureUnion Pipeline",
-    "sklearn.preprocessing": "KBinsDiscretizer LabelBinarizer LabelEncoder MaxAbsScaler "
+    "sklearn.preprocessing": "Binarizer KBinsDiscretizer LabelBinarizer LabelEncoder MaxAbsScaler "
     "MinMaxScaler Normalizer OneHotEncoder OrdinalEncoder PolynomialFeatures PowerTransformer "
     "QuantileTransformer RobustScaler StandardScaler",
+    "sklearn.svm": "LinearSVC LinearSVR",
     "sklearn.tree": "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier "
     "ExtraTreeRegressor",
 }
@@ -115,12 +122,12 @@ def _loss(name: str) -> Kind:
 
     def build(state: State) -> Any:
         n_classes = state["n_classes"]
-        return (
-            kind() if n_classes == 2 and name == "HalfBinomialLoss" else kind(n_classes=n_classes)
-        )
+        made = kind(n_classes=n_classes) if name == "HalfMultinomialLoss" else kind()
+        made.constant_hessian = state["constant_hessian"]
+        return made
 
     def take(loss: Any) -> State | None:
-        state = {"n_classes": loss.n_classes}
+        state = {"n_classes": loss.n_classes, "constant_hessian": loss.constant_hessian}
         simple = {k: v for k, v in vars(loss).items() if isinstance(v, int | float | None)}
         fresh = vars(build(state))
         return state if all(fresh.get(k) == v for k, v in simple.items()) else None
@@ -181,6 +188,7 @@ _OTHERS: Mapping[str, Callable[[], Kind]] = {
     "RemainderColumns": lambda: _plain(compat.packed_internals()["RemainderColumns"]),
     "HalfBinomialLoss": lambda: _loss("HalfBinomialLoss"),
     "HalfMultinomialLoss": lambda: _loss("HalfMultinomialLoss"),
+    "HalfSquaredError": lambda: _loss("HalfSquaredError"),
     "ArrayCheck": lambda: Kind(_take_array_check, _build_array_check),
     "random": lambda: Kind(_take_random, _build_random),
     "dtype": lambda: Kind(

@@ -11,18 +11,20 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.persistence._archive import entries_of, read_entry
+from replearn.compat import node_types
+from replearn.exceptions import ModelFileError
+from replearn.persistence._archive import entries_of, read_entry, write_entry
 from replearn.persistence._budget import Budget
-from replearn.persistence._container import ModelFileError
 from replearn.persistence._native_types import NATIVE_TYPES
 from replearn.persistence._packed_types import kind_named, name_of
+from replearn.persistence._skops import refuse_untrusted
 
 Column = dict[str, Any]
 
@@ -41,9 +43,9 @@ def pack_values(values: list[Any]) -> bytes:
     structure = {"length": len(values), "column": writer.column(values, 0)}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        archive.writestr(_STRUCTURE, json.dumps(structure, separators=(",", ":")))
+        write_entry(archive, _STRUCTURE, json.dumps(structure, separators=(",", ":")))
         for number, data in enumerate(writer.data):
-            archive.writestr(str(number), data)
+            write_entry(archive, str(number), data)
     return buffer.getvalue()
 
 
@@ -58,10 +60,10 @@ def unpack_values(
         return reader.column(structure["column"], structure["length"])
 
 
-def native_types(data: bytes) -> set[str]:
+def native_types(data: bytes, budget: Budget) -> set[str]:
     """Return the types of an archive that are written in formats of other packages."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        left = [json.loads(archive.read(_STRUCTURE))]
+        left: list[Any] = [_Reader(archive, budget, ()).structure()]
     found = set()
     while left:
         part = left.pop()
@@ -72,19 +74,6 @@ def native_types(data: bytes) -> set[str]:
             if part.get("type") in NATIVE_TYPES:
                 found.add(part["type"])
     return found
-
-
-def refuse_untrusted(types: Iterable[str], name: str) -> None:
-    """Raise if there are types that are not trusted."""
-    unknown = sorted(types)
-    if unknown:
-        raise ModelFileError(
-            f"{name} contains types that are not trusted: {', '.join(unknown)}. They may "
-            "run code, or compiled code that does not check the state it was given. If you know "
-            "where the file comes from and what these types do, name them: "
-            f"trusted_types={unknown!r} in Python, --trust TYPE on the command line, the "
-            "environment variable REPLEARN_TRUSTED_TYPES for MLflow."
-        )
 
 
 class _Writer:
@@ -204,6 +193,8 @@ def _described(dtype: np.dtype[Any]) -> Any:
     fields = dtype.fields
     if fields is None:
         return _plain_dtype(dtype)
+    if dtype not in node_types():
+        raise NotPackedError(f"arrays of {dtype} are not packed")
     cells = tuple((name, _plain_dtype(fields[name][0]), fields[name][1]) for name in fields)
     return cells, dtype.itemsize
 
@@ -323,7 +314,7 @@ class _Reader:
     def _read_built(self, column: Column, length: int) -> list[Any]:
         name = column["type"]
         if name in NATIVE_TYPES and name not in self._trusted_types:
-            refuse_untrusted([name], self._budget.name)
+            refuse_untrusted({name}, self._budget.name)
         build = kind_named(name).build
         return [build(state) for state in self._read_dicts(column, length)]
 
@@ -347,6 +338,8 @@ class _Reader:
         layout: Any = {"names": list(fields), "formats": formats, "offsets": index["offsets"]}
         layout["itemsize"] = index["itemsize"]
         dtype = np.dtype(layout)
+        if dtype not in node_types():
+            raise ModelFileError("only trees are tables of records.")
         length = len(next(iter(fields.values())))
         self._budget.take(dtype.itemsize * length)
         made = np.zeros(length, dtype=dtype)

@@ -13,9 +13,9 @@ import numpy as np
 
 from replearn import registry
 from replearn.bounds import ThresholdLaw
+from replearn.exceptions import ModelFileError
 from replearn.guarantees import Certificate, Plan
 from replearn.learners import FittedState
-from replearn.persistence._container import ModelFileError
 from replearn.randomness import SharedKey
 from replearn.records import canonical_json, pretty_json, read_object
 from replearn.registry import DOCUMENTS

@@ -1,4 +1,4 @@
-"""A fitted estimator as plain state: documents that check themselves, and models for skops."""
+"""A fitted estimator as plain state: documents that check themselves, and models."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import inspect
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
+
 from replearn import registry
+from replearn.exceptions import ModelFileError
 from replearn.learners import Chain, FittedState, Retraining, Usefulness
-from replearn.persistence._container import ModelFileError
 from replearn.persistence._parts import as_document, check_savable, read_document
 from replearn.primitives import Selection
 from replearn.randomness import SharedKey, key_or_default
 from replearn.registry import ESTIMATORS
 
 _KEY = "shared_key"
+_QUIET = {"n_jobs": None, "verbose": False}
 _MARK = "__replearn__"
 """Key of the dictionaries that stand for values of this library."""
 
@@ -55,6 +58,8 @@ def put_together(name: str, values: dict[str, Any], key: SharedKey) -> Any:
     vars(model).update(_decode(values, key))
     if _KEY in expected:
         model.shared_key = key
+    # As for all that is nested (`reset_jobs`): a file starts no processes.
+    vars(model).update({name: _QUIET[name] for name in _QUIET if name in expected})
     try:
         model._restore(key)
     except ValueError as error:
@@ -75,7 +80,7 @@ def _encode_all(values: dict[str, Any], owner: str, key: SharedKey) -> dict[str,
 
 
 def _encode(value: Any, name: str, key: SharedKey) -> Any:
-    """Return a value as skops may write it; raise where that is not possible."""
+    """Return a value as plain containers, arrays and models; raise where that is not possible."""
     document = as_document(value)
     if document is not None:
         return {_MARK: "document", **document}
@@ -85,6 +90,8 @@ def _encode(value: Any, name: str, key: SharedKey) -> Any:
     if type(value) is _RECORDS.get(record):
         content = {field.name: getattr(value, field.name) for field in fields(value)}
         return {_MARK: record, "fields": _encode(content, name, key)}
+    if type(value) is np.ma.MaskedArray:  # a column of parameters of a search
+        return {_MARK: "masked", "data": np.ma.getdata(value), "mask": np.ma.getmaskarray(value)}
     if isinstance(value, dict):
         if _MARK in value:
             raise ModelFileError(f"{name} is a dictionary with the key {_MARK!r}.")
@@ -119,6 +126,8 @@ def _decode(value: Any, key: SharedKey) -> Any:
         return {item: _decode(value[item], key) for item in value}
     if kind == "document":
         return read_document(value)
+    if kind == "masked":
+        return np.ma.MaskedArray(value["data"], value["mask"])
     if kind == "learner":
         return put_together(value["name"], value["state"], key)
     if kind in _RECORDS:

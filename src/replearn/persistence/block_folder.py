@@ -24,7 +24,8 @@ from replearn.binding import describe_estimator
 from replearn.execution import RunContext
 from replearn.persistence._container import PACKED, SKOPS
 from replearn.persistence._parts import check_savable
-from replearn.persistence._trust import check_types, dump, load_trusted
+from replearn.persistence._skops import refuse_untrusted
+from replearn.persistence._trust import dump, load_trusted, untrusted_types
 from replearn.randomness import SharedKey, as_points
 from replearn.records import MANIFEST, WorkFolder, differences, digest_of, other_work
 
@@ -150,7 +151,8 @@ def save_block(folder: WorkFolder, name: str, trusted_types: Sequence[str], mode
     """Write a fitted block to its file; raise if it could not be read back."""
     parts = dump({_MODEL: model})
     part = SKOPS if SKOPS in parts else PACKED
-    check_types(parts, trusted_types, "a block of this estimator, which is to be saved,")
+    name_of_block = "a block of this estimator, which is to be saved,"
+    refuse_untrusted(untrusted_types(parts, name_of_block) - set(trusted_types), name_of_block)
     folder.put(name, part.encode() + b"\n" + parts[part])
 
 

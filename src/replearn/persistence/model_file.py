@@ -15,8 +15,9 @@ import sklearn
 from sklearn.utils.validation import check_is_fitted
 
 from replearn._version import __version__
+from replearn.exceptions import ModelFileError
 from replearn.guarantees import Certificate
-from replearn.persistence._container import ModelFileError, pack, unpack
+from replearn.persistence._container import pack, unpack
 from replearn.persistence._parts import read_document
 from replearn.persistence._state import estimator_class, put_together, take_apart
 from replearn.persistence._trust import dump, load_trusted, untrusted_types
@@ -45,6 +46,8 @@ class ModelDescription:
         Versions of the packages that wrote the file.
     notes : dict
         The ``notes`` that were passed to `save`.
+    untrusted_types : tuple of str
+        Types that must be named to load the file: ``load(path, trusted_types=...)``.
     """
 
     estimator: str
@@ -55,6 +58,7 @@ class ModelDescription:
     sklearn_version: str
     numpy_version: str
     notes: dict[str, Any]
+    untrusted_types: tuple[str, ...]
 
 
 def save(
@@ -141,7 +145,9 @@ def load(
     shared_key : str, bytes, int or SharedKey, default=None
         The key of the run. Not needed if the file was saved with it.
     trusted_types : sequence of str, default=()
-        Full names of types outside scikit-learn and this library that may be loaded.
+        Full names of types that are trusted, with all that they do. Linear models, trees, forests,
+        boosting, and pipelines and encoders around them need none; the error for other files names
+        what is needed.
     any_version : bool, default=False
         Whether to load a file written by another version of scikit-learn, whose models may predict
         differently, or fail.
@@ -172,7 +178,7 @@ def load(
     ...     save(model, pathlib.Path(folder, "model.replearn"))
     ...     load(pathlib.Path(folder, "model.replearn"), shared_key="another key")
     Traceback (most recent call last):
-    replearn.persistence._container.ModelFileError: ... belongs to the key with fingerprint ...
+    replearn.exceptions.ModelFileError: ... belongs to the key with fingerprint ...
     """
     name = os.fspath(path)
     content = Path(path).read_bytes()
@@ -211,7 +217,7 @@ def _check_loads(content: bytes, model: Any, key: SharedKey) -> None:
     _, models = unpack(content, "the file")
     try:
         # Whoever loads it decides which types to trust, and how much memory to take.
-        trusted_types = sorted(untrusted_types(models))
+        trusted_types = sorted(untrusted_types(models, "the file"))
         again = _read(content, "the file", key, trusted_types, max_bytes=sys.maxsize)
     except ModelFileError as error:
         raise ModelFileError(
@@ -263,11 +269,12 @@ def describe(path: str | os.PathLike[str]) -> ModelDescription:
     ('PointwiseReplicableClassifier', False, {'by': 'Ada'})
     """
     name = os.fspath(path)
-    manifest, _ = unpack(Path(path).read_bytes(), name)
+    manifest, models = unpack(Path(path).read_bytes(), name)
     derived = {
         "estimator": manifest["learner"],
         "certificate": _read_documents(manifest, name).get("certificate_"),
         "includes_key": manifest["key"] is not None,
+        "untrusted_types": tuple(sorted(untrusted_types(models, name))),
     }
     names = [field.name for field in fields(ModelDescription)]
     return ModelDescription(**{item: {**manifest, **derived}[item] for item in names})

@@ -7,18 +7,20 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.ensemble import (
     BaggingClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
+    RandomForestRegressor,
 )
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     KBinsDiscretizer,
@@ -30,7 +32,6 @@ from sklearn.preprocessing import (
     QuantileTransformer,
     StandardScaler,
 )
-from sklearn.svm import SVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn.execution import one_thread
@@ -87,14 +88,8 @@ FAMILIES = {
     "lda": (LinearDiscriminantAnalysis(), X, THREE),
     "qda": (QuadraticDiscriminantAnalysis(), X, THREE),
     "bernoulli": (BernoulliNB(), X, THREE),
-    "support vectors": (SVC(), X, THREE),
-    "support vectors, nu": (NuSVC(), X, TWO),
-    "neighbors": (KNeighborsClassifier(algorithm="brute"), X, THREE),
-    "neighbors, distances": (
-        KNeighborsClassifier(algorithm="brute", weights="distance", metric="manhattan"),
-        X,
-        THREE,
-    ),
+    "numbers, many": (make_pipeline(PCA(2), HistGradientBoostingRegressor(max_iter=3)), X, TWO),
+    "forest of numbers": (RandomForestRegressor(3), X, TWO),
 }
 
 
@@ -128,4 +123,5 @@ def test_forged_models_crash_nothing(name, record_property):
     found = outcomes(name, 450, 2)
     record_property("forged models", sum(found.values()))
     assert not set(found) & set(FORBIDDEN), found
-    assert found["refused"] + found["raised"] > 45  # not all changes are harmless
+    refused = found["refused"] + found["raised"] + found["not written"]
+    assert refused > 45  # not all changes are harmless
