@@ -15,6 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from replearn import PointwiseReplicableClassifier
 from replearn.auditing import CHECKS, audit
 from replearn.auditing._table import data_facts
 from replearn.testing.populations import ConstantLearner, FirstRowLearner
@@ -111,7 +112,8 @@ def test_rpl003_a_subgroup_flips_more():
 
 def test_rpl004_not_certified_at_this_n():
     X, y = noise()
-    small = run(ours(n_blocks=None), X[:500], y[:500], test_size=100, n_pairs=4)
+    unplanned = PointwiseReplicableClassifier(FirstRowLearner(), shared_key="findings", verbose=-1)
+    small = run(unplanned, X[:500], y[:500], test_size=100, n_pairs=4)
     assert status(small, "RPL004") == "found"
     assert "needs" in words(small, "RPL004")
     assert re.search(r"needs .*n=\d+ rows", words(small, "RPL004"))

@@ -19,6 +19,7 @@ from replearn.auditing._statistics import (
     Predictions,
     RegressionUsefulness,
     Usefulness,
+    has_changed,
     usefulness,
 )
 from replearn.auditing._table import AuditDesign
@@ -217,7 +218,7 @@ class ClassifierResult(ContenderResult):
     @cached_property
     def key_flips(self) -> Floats:
         """Whether the two predictions differed, shape (pairs, rows): under this very key."""
-        return (self.predictions[:, 0] != self.predictions[:, 1]).astype(np.float64)
+        return has_changed(self.predictions[:, 0], self.predictions[:, 1]).astype(np.float64)
 
     @cached_property
     def flips(self) -> Floats:
@@ -319,9 +320,8 @@ class RegressorResult(ContenderResult):
     @cached_property
     def key_flips(self) -> Floats:
         """Whether two predictions differ by the tolerance or more: under this very key."""
-        gap = np.abs(self.reported[:, 0] - self.reported[:, 1])
-        # Multiples of a spacing are not exact in floating point.
-        return (gap >= self.tolerance * (1 - 1e-9)).astype(np.float64)
+        before, after = self.reported[:, 0], self.reported[:, 1]
+        return has_changed(before, after, self.tolerance).astype(np.float64)
 
     @cached_property
     def flips(self) -> Floats:

@@ -41,7 +41,7 @@ from replearn.auditing._contender_results import (
     stacked,
 )
 from replearn.auditing._contenders import Contender, prepare
-from replearn.auditing._statistics import DELTA, mean_limits
+from replearn.auditing._statistics import DELTA, has_changed, mean_limits
 from replearn.auditing._table import AuditDesign, Rows, Table, draw_pair
 from replearn.binding import describe_estimator
 from replearn.bounds import class_weights
@@ -195,12 +195,10 @@ class PairOutcome:
         if tolerance is None:
             assert self.predictions is not None
             assert other.predictions is not None
-            return (self.predictions[0] != other.predictions[0]).astype(np.float64)
+            return has_changed(self.predictions[0], other.predictions[0]).astype(np.float64)
         assert self.reported is not None
         assert other.reported is not None
-        gap = np.abs(self.reported[0] - other.reported[0])
-        # Multiples of a spacing are not exact in floating point.
-        return (gap >= tolerance * (1 - 1e-9)).astype(np.float64)
+        return has_changed(self.reported[0], other.reported[0], tolerance).astype(np.float64)
 
     def to_bytes(self) -> bytes:
         """Return the bytes of an npz file."""
