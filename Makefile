@@ -31,7 +31,7 @@ $(VENV)/.dev: $(VENV)/.demo
 	@touch $@
 
 demo: $(VENV)/.demo ## two labs, two fresh samples, one key: what flips and what stays
-	@$(BIN)/python -m replearn.demo
+	@$(BIN)/python examples/demo.py
 
 # One thread for each of the two test processes: numerical libraries would start one per core.
 test test-kernels test-statistical test-long: export OMP_NUM_THREADS ?= 1

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from replearn.auditing import UpdateDisplay, compare, update_gates
+from replearn.auditing import compare, update_gates
 
 LOAN = ["loanprc", "obrat", "hrat", "appinc"]
 HISTORY = ["pubrec", "mortlat1", "mortlat2", "chist", "cons", "unver"]
@@ -79,8 +79,12 @@ page = found.to_html(gates, old="loan and income", new="with credit history", da
 print(f"{len(page) // 1000} kB, nothing is loaded from a network")
 
 # %%
-# For whom, and how far scores move.
-fig, axes = plt.subplots(1, 2, figsize=(11, 4.5))
-UpdateDisplay.from_comparison(found, kind="groups").plot(axes[0])
-UpdateDisplay.from_comparison(found, kind="migration").plot(axes[1])
+# For whom.
+groups = found.worst_subgroups()[:8]
+fig, ax = plt.subplots(figsize=(7, 4))
+for place, group in enumerate(groups):
+    ax.plot([group.lower, group.upper], [place, place], color="C0")
+    ax.plot(group.value, place, "o", color="C0")
+ax.set_yticks(range(len(groups)), [group.name for group in groups])
+ax.set_xlabel("changed predictions")
 fig.tight_layout()

@@ -49,7 +49,7 @@ EXTRAS = PROJECT["project"]["optional-dependencies"]
 @cache
 def library():
     """Return what library and lab import; parsed once, and not while tests are collected."""
-    return imports_of(path for path in SOURCE.parent.rglob("*.py") if path.name != "demo.py")
+    return imports_of(path for path in SOURCE.parent.rglob("*.py"))
 
 
 def test_every_dependency_is_imported():
@@ -69,7 +69,9 @@ def test_extras_name_only_what_the_code_imports(extra):
 
 def test_the_demo_has_what_it_imports():
     group = modules_of(PROJECT["dependency-groups"]["demo"])
-    assert imports_of([SOURCE / "demo.py"]) <= REQUIRED | group | modules_of(EXTRAS["all"])
+    assert imports_of(
+        [SOURCE.parents[1] / "examples" / "demo.py"]
+    ) <= REQUIRED | group | modules_of(EXTRAS["all"])
 
 
 def test_strict_types_and_layers_name_rooms_that_exist():

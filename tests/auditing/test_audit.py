@@ -20,11 +20,11 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier, plan
-from replearn.auditing import _runs, audit, compare, extrapolate
+from replearn.auditing import _runs, audit, compare
 from replearn.auditing._contenders import SmallBagging
 from replearn.bounds import halves_supremum
-from replearn.testing.populations import ConstantLearner, FirstRowLearner
 from tests.factories import voting
+from tests.populations import FirstRowLearner
 
 
 @pytest.fixture(scope="module")
@@ -448,26 +448,3 @@ def test_two_comparable_runs(data):
     found = compare(one, other, X[1200:])
     assert "not comparable" in found.comparable
     assert found.expected_flips is None
-
-
-def test_extrapolation_follows_a_power_law_and_says_so(data):
-    small, large = (
-        audit(
-            {"nb": GaussianNB(), "no": ConstantLearner()},
-            *data,
-            **OPTIONS | {"train_size": m},
-        )
-        for m in (175, 700)
-    )
-    nb, constant = extrapolate(small, large, n=2800)
-    rates = [r.flip_rate("nb").value for r in (small, large)]
-    assert nb.rate.value == pytest.approx(rates[1] * rates[1] / rates[0])
-    assert nb.rate.lower < nb.rate.value < nb.rate.upper
-    assert "extrapolated" in str(nb)
-    assert nb.to_dict()["extrapolation"] is True
-    assert constant.rate is None
-    assert "too few flips" in str(constant)
-    with pytest.raises(ValueError, match="n=700"):
-        extrapolate(small, large, n=700)
-    with pytest.raises(ValueError, match="train_size"):
-        extrapolate(large, small)

@@ -1,4 +1,4 @@
-"""Settings of a grid, the representative model, and limits that hold for the one that is chosen."""
+"""Settings of a grid, and limits that hold for the one that is chosen."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn.auditing import audit
-from replearn.auditing._contenders import RepresentativeClassifier, Setting, make_contenders
+from replearn.auditing._contenders import Setting, make_contenders
 from replearn.auditing._statistics import mean_limits
 
 X, Y = make_classification(1200, flip_y=0.2, random_state=0)
@@ -79,18 +79,3 @@ def test_the_last_part_of_a_name_is_enough():
         make_contenders(two, SETTING, None, {"with_mean": [True]})
     with pytest.raises(ValueError, match="dict of contenders"):
         make_contenders({"a": TREE}, SETTING, None, {"max_depth": [3]})
-
-
-def test_the_representative_is_the_model_nearest_to_the_mean():
-    pool = RepresentativeClassifier(TREE, random_state=0)
-    bagged = super(RepresentativeClassifier, pool).fit(X, Y)
-    models = bagged.estimators_
-    mean = bagged.predict_proba(X)
-    distances = [((model.predict_proba(X) - mean) ** 2).mean() for model in models]
-    chosen = RepresentativeClassifier(TREE, random_state=0).fit(X, Y)
-    nearest = models[int(np.argmin(distances))]
-    np.testing.assert_array_equal(chosen.predict(X), nearest.predict(X))
-    assert len(chosen.estimators_) == 1
-    result = audit(TREE, X, Y, contenders=["baseline", "representative"], **OPTIONS)
-    assert [c.name for c in result.contenders] == ["baseline", "representative (of 5 models)"]
-    assert result.contenders[1].needs == "nothing"

@@ -17,7 +17,7 @@ from replearn.auditing._statistics import (
     tail_mean,
 )
 from replearn.bounds import binomial_limits
-from replearn.testing.populations import MajorityLearner
+from tests.populations import MajorityLearner
 
 ALARM = 1e-8
 DELTA = 0.05

@@ -212,10 +212,7 @@ def test_every_kind_of_contender_learns_and_predicts(data):
     for name, kind in KINDS.items():
         model = kind(GaussianNB(), setting).estimator.fit(X[:600], y[:600])
         assert np.mean(model.predict(X[600:]) == y[600:]) > 0.6, name
-    full = KINDS["replicable-full"](GaussianNB(), setting)
     usual = PointwiseReplicableClassifier(GaussianNB(), rho=0.5, shared_key="k")
-    usual.fit(X[:600], y[:600])
-    assert full.estimator.fit(X[:600], y[:600]).certificate_ == usual.certificate_
     mine = make_contenders(usual, setting, ["baseline", "replicable"])
     assert mine[1].estimator is usual
 
@@ -236,7 +233,7 @@ def test_fewer_rows_of_the_file(data):
 
 @pytest.fixture(scope="module")
 def every(data):
-    kinds = ["baseline", "bagging", "score", "score-loose", "incumbent"]
+    kinds = ["baseline", "bagging", "score", "incumbent"]
     return run(GaussianNB(), data, n_pairs=3, contenders=kinds)
 
 
@@ -261,15 +258,13 @@ def test_the_recommendation_follows_the_price_that_is_acceptable(every):
 def test_the_incumbent_keeps_answers_of_the_first_training(every):
     found = every
     names = [c.name for c in found.contenders]
-    assert names[2:] == ["score thresholds", "incumbent", "score thresholds, rho 0.2"]
+    assert names[2:] == ["score thresholds", "incumbent"]
     alone, kept = found["baseline"], found["incumbent"]
     # the first training has no incumbent, the second changes fewer answers than it would alone
     assert (kept.predictions[:, 0] == alone.predictions[:, 0]).all()
     assert kept.flips.sum() < alone.flips.sum()
     changed = kept.predictions[:, 1] != kept.predictions[:, 0]
     assert (changed <= (alone.predictions[:, 1] != alone.predictions[:, 0])).all()
-    tight, loose = (found[names[index]].law for index in (2, 4))
-    assert (np.abs(loose - 0.5) >= np.abs(tight - 0.5) - 1e-12).all()
 
 
 def test_one_contender_alone_gets_no_recommendation(data):

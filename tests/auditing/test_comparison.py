@@ -17,10 +17,9 @@ from sklearn.naive_bayes import GaussianNB
 from replearn import (
     DecisionThresholdClassifier,
     IncumbentClassifier,
-    PointwiseReplicableClassifier,
     ScoreReplicableClassifier,
 )
-from replearn.auditing import UpdateDisplay, compare, update_gates
+from replearn.auditing import compare, update_gates
 from replearn.auditing._stability_index import psi
 
 X, Y = make_classification(3000, n_features=6, flip_y=0.2, weights=[0.7], random_state=0)
@@ -455,14 +454,6 @@ def test_reasons_name_what_is_unusual():
     assert "town Rom (0 % of the others)" in row.reason
 
 
-def test_reasons_come_from_models_that_explain_themselves():
-
-    clf = PointwiseReplicableClassifier(GaussianNB(), n_blocks=20, max_fits=20)
-    ours = clf.fit(X[:600], Y[:600])
-    found = compare(OLD, ours, ROWS[:200])
-    assert any(row.reason.startswith("for it: feature ") for row in found.changed_rows)
-
-
 @pytest.mark.parametrize("rows", ["text", "sparse"])
 def test_rows_without_columns_of_cells(rows):
     X = ["one text"] * 40 if rows == "text" else sparse.csr_matrix(np.eye(40))
@@ -546,29 +537,6 @@ def test_gates_say_what_they_require():
 
 
 # -- displays, MLflow ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["groups", "migration", "scores", "calibration"])
-def test_displays_draw_and_give_their_numbers_back(kind):
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    judged = compare(OLD, NEW, ROWS, TRUTH, subgroups={"half": np.arange(len(A)) % 2})
-    shown = UpdateDisplay.from_comparison(judged, kind=kind).plot()
-    assert shown.ax_.has_data()
-    assert shown.figure_ is shown.ax_.figure
-    assert len(shown.frame()) > 1
-    plt.close("all")
-
-
-def test_displays_say_what_they_require():
-    with pytest.raises(ValueError, match="requires scores"):
-        UpdateDisplay(compare(A, B), kind="migration")
-    with pytest.raises(ValueError, match="requires true labels"):
-        UpdateDisplay(compare(A, B, scores=SCORES), kind="calibration")
-    with pytest.raises(ValueError, match="kind='pie'"):
-        UpdateDisplay(compare(A, B), kind="pie")
 
 
 def test_mlflow_uris_are_loaded(monkeypatch):

@@ -70,9 +70,6 @@ def test_json_has_the_documented_items(result):
     assert set(judgement) | set(judgement["contenders"][0]) <= documented
     assert set(judgement["contenders"][0]["scores"][0]) <= documented
     assert set(told["contenders"][1]["fixed_key"]) <= documented
-    for item in told["instability"]:
-        for part in (item, item["interval"], item["by_risk"], item["decision"]):
-            assert set(part) <= documented
     assert "timings" not in json.loads(result.to_json(timings=False))
     assert "seconds" not in result.to_json(timings=False)
 
@@ -110,11 +107,6 @@ def test_rows_are_counted_under_the_share_that_they_have(result):
     assert histogram.counts[half] > 0, "two of four pairs"
     line = re.search(r'<th scope="row">50 to 55\s% of the pairs</th><td[^>]*>(\d+)<', page)
     assert int(line[1]) == histogram.counts[half]
-
-
-def test_the_event_of_instability_plots_is_the_rarer_class(result):
-    first = result.usefulness(EVIL)
-    assert {item.event for item in result.report.instability} == {str(first.rarest.label)}
 
 
 def test_files_by_their_ending(result, tmp_path):

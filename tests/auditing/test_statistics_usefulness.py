@@ -232,7 +232,7 @@ def test_a_model_that_ranks_rows_but_decides_no_better_than_no_model_is_named():
 
 
 def test_a_certified_constant_has_an_empty_guarantee():
-    from replearn.testing.populations import ConstantLearner
+    from tests.populations import ConstantLearner
 
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1200, 2)), (rng.random(1200) < 0.85).astype(int)

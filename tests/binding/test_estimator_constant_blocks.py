@@ -22,8 +22,8 @@ from replearn import (
 )
 from replearn.learners import ReplicableSearchCV, training
 from replearn.paper.finite_randomness import FiniteRandomnessClassifier
-from replearn.testing.populations import FirstRowLearner
 from tests.factories import voting, whole_models
+from tests.populations import FirstRowLearner
 
 N, T = 702, 18  # 39 rows per block: one too few for two leaves of 20
 BOOSTING = HistGradientBoostingClassifier(max_iter=3)

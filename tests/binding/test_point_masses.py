@@ -14,8 +14,8 @@ from replearn.guarantees import plan
 from replearn.learners.training import Sample, key_of_blocks
 from replearn.paper.finite_randomness import held_out
 from replearn.randomness import as_points
-from replearn.testing.populations import CoinLearner, FirstRowLearner
 from tests.factories import voting, whole_models
+from tests.populations import CoinLearner, FirstRowLearner
 
 quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 

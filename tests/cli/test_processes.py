@@ -207,18 +207,6 @@ def test_every_command_as_text(shop, home, tmp_path):
 
 
 @pytest.mark.statistical
-def test_the_demo_in_a_process(tmp_path):
-    report = tmp_path / "report.html"
-    options = ("--details", "--report", report, "--picture", tmp_path / "p.svg")
-    done = replearn("demo", *options, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert str(report) in done.stdout
-    assert report.read_text().lstrip().lower().startswith("<!doctype html")
-    assert "verdict          certified" in done.stdout
-    assert "Lab B's certificate: comparable" in done.stdout
-
-
-@pytest.mark.statistical
 def test_a_reader_that_leaves_early(tmp_path):
     command = f"{sys.executable} -m replearn plan --n 5000 --json | head -c 1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=tmp_path)

@@ -8,7 +8,6 @@ import numpy as np
 
 import replearn as rl
 from replearn import paper
-from replearn.auditing import extrapolate
 from replearn.paper.finite_randomness import FiniteRandomnessClassifier
 from replearn.primitives import sample_order
 from replearn.randomness import SharedKey
@@ -164,24 +163,12 @@ def estimate(found: Any) -> Close | None:
     return None if found is None else close([found.value, found.lower, found.upper])
 
 
-def _numbers(told: Any) -> list[float]:
-    """All fractions in nested values, whatever they are called."""
-    if isinstance(told, dict | list | tuple):
-        inside = told.values() if isinstance(told, dict) else told
-        return [number for value in inside for number in _numbers(value)]
-    return [told] if isinstance(told, float) else []
-
-
 LAST_CODE = "RPL015"
 """Codes of findings that were recorded; later ones are tested in tests/auditing."""
 
 
 def audit_facts(result: Any) -> Facts:
-    report = result.to_dict(timings=False)
-    for contender in report["contenders"]:
-        del contender["usefulness"]["accuracy"]  # which is another item, with its range over runs
     facts: Facts = {
-        "all numbers of the report": close(sorted(_numbers(report["contenders"]))),
         "test rows": result.test,
         "findings": [(f.code, f.status) for f in result.findings if f.code <= LAST_CODE],
     }
@@ -213,11 +200,4 @@ def compare_facts(one: Any, two: Any, table: Table, **settings: Any) -> Facts:
         "subgroups": [
             (group.subgroup, group.level, group.rows, group.value) for group in found.by_subgroup
         ],
-    }
-
-
-def extrapolated(smaller: Any, larger: Any) -> Facts:
-    return {
-        f"contender {place}": close([guess.n, *guess.measured, guess.exponent or 0.0])
-        for place, guess in enumerate(extrapolate(smaller, larger))
     }

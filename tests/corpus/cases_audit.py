@@ -59,12 +59,6 @@ def audit_of_groups() -> Facts:
     )
 
 
-def extrapolated_flips() -> Facts:
-    tree = {"tree": DecisionTreeClassifier(max_depth=3, random_state=0)}
-    found = [calls.audit(tree, tables.answers(), n_pairs=4, train_size=m) for m in (60, 120)]
-    return calls.extrapolated(*found)
-
-
 def comparison() -> Facts:
     table = tables.answers()
     subgroups = {"third": np.arange(len(table.new)) % 3}

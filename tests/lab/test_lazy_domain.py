@@ -6,10 +6,10 @@ from replearn.bounds.domain import (
     reduced_disagreement,
     reduced_failure,
 )
-from replearn.testing import MedianCut
 from replearn_lab import LazyDomain
 from replearn_lab.learning import fit_quietly
 from tests.factories import limit, whole_models
+from tests.populations import MedianCut
 
 
 def continuous(rng, n):

@@ -33,8 +33,8 @@ from replearn import (
 )
 from replearn.exceptions import UnsupportedValueError
 from replearn.execution.voting import MIN_ROWS_PER_TASK
-from replearn.testing.populations import FirstRowLearner
 from tests.factories import voting
+from tests.populations import FirstRowLearner
 
 NOT_ARGMAX = {
     "check_classifiers_train": (

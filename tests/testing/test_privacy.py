@@ -17,7 +17,6 @@ from replearn.paper.semi_private import (
     single_release,
 )
 from replearn.randomness import SharedKey
-from replearn.testing import audit_privacy
 
 RUNS = [pytest.param(2_000, id="quick"), pytest.param(100_000, marks=pytest.mark.statistical)]
 
@@ -29,6 +28,7 @@ spec = importlib.util.spec_from_file_location("privacy_audit", SCRIPT)
 script = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(script)
 released, selecting, neighbours = script.released, script.selecting, script.neighbours
+audit_privacy = script.audit_privacy
 
 
 @pytest.mark.parametrize("runs", RUNS)

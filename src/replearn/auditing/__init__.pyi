@@ -9,12 +9,7 @@ from ._statistics import Estimate, GroupFlips
 from ._table import AuditDesign, repeated_ids as repeated_ids
 from .comparison import ModelComparison, compare
 from .displays import AccuracyFlipsDisplay, NewRowsDisplay, RowFlipsDisplay
-from .extrapolation import Extrapolation, extrapolate
 from .gate import Gate, flip_gates, update_gates
-from .instability import Retrainings
-from .instability_displays import InstabilityDisplay
-from .plan_displays import FlipCurveDisplay, PromiseDisplay
-from .update_display import UpdateDisplay
 
 __all__ = [
     "CHECKS",
@@ -27,25 +22,18 @@ __all__ = [
     "ContenderJudgement",
     "ContenderResult",
     "Estimate",
-    "Extrapolation",
     "Finding",
-    "FlipCurveDisplay",
     "Gate",
     "GoldenSet",
     "GroupFlips",
-    "InstabilityDisplay",
     "Judgement",
     "Measurement",
     "ModelComparison",
     "NewRowsDisplay",
-    "PromiseDisplay",
     "RegressorResult",
-    "Retrainings",
     "RowFlipsDisplay",
-    "UpdateDisplay",
     "audit",
     "compare",
-    "extrapolate",
     "flip_gates",
     "is_replicable",
     "update_gates",

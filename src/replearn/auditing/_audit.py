@@ -21,7 +21,6 @@ from replearn.auditing._budget import Affordable, within
 from replearn.auditing._checks import CHECKS, Finding
 from replearn.auditing._contender_results import (
     ContenderResult,
-    ExplanationRuns,
     NewRowsResult,
 )
 from replearn.auditing._contenders import (
@@ -133,13 +132,9 @@ def audit(  # noqa: PLR0913
         - "incumbent": `IncumbentClassifier`; the second training of a pair keeps the predictions of
           the first where it is not sure;
         - "replicable": `PointwiseReplicableClassifier` with about 64 base estimators, hence fewer
-          partitions than by default: the guarantee is the same, but flips are more frequent;
-        - "replicable-full": the same with all partitions, as ``fit`` trains it;
-        - "score-loose": as "score", at twice rho;
-        - "incumbent-fixed": as "incumbent" with ``memory=0.5``: two fits per pair instead of seven;
-        - "representative": of five models on resamples, the one that is nearest to their mean.
+          partitions than by default: the guarantee is the same, but flips are more frequent.
 
-        If None, the first five, or with a grid the first. For one regressor they are "baseline",
+        If None, all five, or with a grid the first. For one regressor they are "baseline",
         "bagging", "incumbent" (`IncumbentRegressor` with ``tolerance`` as its band) and
         "replicable" (`PointwiseReplicableRegressor` with ``tolerance`` as its resolution).
     n_pairs : int, default=20
@@ -271,7 +266,6 @@ def audit(  # noqa: PLR0913
         sources=by_source,
         new_rows=finished.new_rows(task, table, tolerance),
         in_time_order=in_time_order,
-        explanation=finished.explanation(X),
         tolerance=tolerance,
         threshold=threshold_name(estimator, threshold, table.rarer),
         rho=rho,
@@ -460,8 +454,6 @@ class Measurement:
         Which predictions change for each of several shares of new rows.
     in_time_order : TimeResult, default=None
         Retrainings of the baseline in time order, and with the rows shuffled.
-    explanation : ExplanationRuns, default=None
-        Importances and coefficients of the baseline.
     not_measured : tuple of str, default=()
         Contenders that were left out, for lack of time or by an interruption.
     cut_short : tuple of str, default=()
@@ -497,7 +489,6 @@ class Measurement:
     sources: tuple[SourceResult, ...] = ()
     new_rows: tuple[NewRowsResult, ...] = ()
     in_time_order: TimeResult | None = None
-    explanation: ExplanationRuns | None = None
     not_measured: tuple[str, ...] = ()
     cut_short: tuple[str, ...] = ()
     interrupted: bool = False
@@ -531,6 +522,31 @@ class Measurement:
         """Flip frequency of each test row of a contender, with limits for each row separately."""
         frequency, lower, upper = row_limits(self[name].flips, self.delta)
         return {"row": self.test, "frequency": frequency, "lower": lower, "upper": upper}
+
+    def risks(self, name: str | None = None, *, event: Any = None) -> tuple[Floats, Floats]:
+        """Estimated probabilities of an event by both runs of each pair.
+
+        Parameters
+        ----------
+        name : str, default=None
+            The contender. If None, the baseline.
+        event : label, default=None
+            The class whose probability it is. If None, the last one.
+
+        Returns
+        -------
+        before, after : ndarray of shape (pairs, rows)
+            Of the first run of each pair, and of the second.
+        """
+        contender = self.contenders[0] if name is None else self[name]
+        probabilities = getattr(contender, "probabilities", None)
+        if probabilities is None:
+            raise ValueError(f"contender {contender.name!r} has no predict_proba, so no risks.")
+        event = self.classes[-1] if event is None else event
+        if event not in self.classes:
+            raise ValueError(f"event={event!r} is not one of the classes {list(self.classes)}.")
+        risks = probabilities[..., self.classes.index(event)]
+        return risks[:, 0], risks[:, 1]
 
     def usefulness(self, name: str) -> Any:
         """How useful a contender's predictions are, with limits over pairs and rows."""

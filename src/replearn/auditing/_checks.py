@@ -481,15 +481,10 @@ def _not_more_stable(result: Measurement) -> Iterable[str]:
         )
 
 
-# -- how a model is retrained: causes other than data, drift, changed explanations -----------------
+# -- how a model is retrained: causes other than data, drift ---------------------------------------
 MIN_RATE = 0.001
 MIN_SHARE = 0.2
 """From this share of the changes on new rows on, a change on the same rows is worth a finding."""
-
-MIN_CHANGED_EXPLANATION = 0.05
-MIN_OVERLAP = 0.8
-LARGEST_COEFFICIENTS = 10
-"""When a change of the explanation is worth a finding, and how many coefficients are looked at."""
 
 _CAUSES = {
     "HistGradientBoosting": "Early stopping splits off rows at random: early_stopping=False with a "
@@ -568,37 +563,6 @@ def _drift(result: Measurement) -> Iterable[str]:
             f"at a retraining in time order, {percent(shuffled.value, 1)} with the rows shuffled "
             f"(never more than {percent(found.rates[1:].max(), 1)} in {found.n_shuffles} shuffles)."
         )
-
-
-@check(
-    "RPL017",
-    "the explanation changes",
-    "issue",
-    remedy="Do not report importances or signs of single coefficients of one training as facts: "
-    "name the columns that are important in all runs, and leave out columns that carry the same "
-    "information.",
-    not_proved="Importances say what the model uses, not what causes the target.",
-)
-def _explanation_changes(result: Measurement) -> Iterable[str]:
-    if result.explanation is None:
-        raise NotApplicable("Importances were not measured: X is not a table, or too wide.")
-    name = result.contenders[0].name
-    found = result.explanation.summary(result.delta)
-    if found.first_changes.lower > MIN_CHANGED_EXPLANATION:
-        often = found.first_changes.percent(0)
-        yield f"{name}: the most important column differs in {often} of the pairs."
-    if found.top_overlap.upper < MIN_OVERLAP:
-        yield (
-            f"{name}: two trainings share {found.top_overlap.percent(0)} of their {found.n_top} "
-            "most important columns."
-        )
-    # Coefficients are looked at together: all lower limits hold at once.
-    signs = found.signs[:LARGEST_COEFFICIENTS]
-    together = result.explanation.summary(result.delta / max(1, len(signs))).signs
-    changing = [sign for sign in together[: len(signs)] if sign.lower > MIN_CHANGED_EXPLANATION]
-    if changing:
-        listed = ", ".join(f"{sign.name} ({percent(sign.value, 0)})" for sign in changing[:5])
-        yield f"{name}: coefficients that change their sign, and in how many pairs: {listed}."
 
 
 @check(

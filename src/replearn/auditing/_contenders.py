@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,11 +35,9 @@ from replearn.tables import copy_rows, n_rows, take_rows
 
 BASELINE = "baseline"
 BAGGING = "bagging (5 models)"
-REPRESENTATIVE = "representative (of 5 models)"
 SCORE = "score thresholds"
 INCUMBENT = "incumbent"
 REPLICABLE = "replicable"
-REPLICABLE_FULL = "replicable (all partitions)"
 NOTHING = "nothing"
 OLD_MODEL = "the old model"
 SHARED_KEY = "a shared key"
@@ -259,11 +256,10 @@ def _affordable(base: Any, setting: Setting) -> Contender:
     usual = usual_plan(full.estimator, setting.n, setting.n_classes)
     partitions = max(1, min(usual.n_partitions, AUDIT_FITS // usual.n_blocks))
     if partitions == usual.n_partitions:
-        return dataclasses.replace(full, name=REPLICABLE)
+        return full
     remark = (
         f"Trained with {partitions} partitions; by default the estimator would use "
-        f"{usual.n_partitions}, with the same guarantee and fewer flips (contender "
-        "'replicable-full')."
+        f"{usual.n_partitions}, with the same guarantee and fewer flips."
     )
     measured_as = (
         f"with {partitions} of {usual.n_partitions} partitions; with all of them fewer change"
@@ -277,7 +273,7 @@ def _full(base: Any, setting: Setting) -> Contender:
     ours = PointwiseReplicableClassifier(
         base, rho=setting.rho, shared_key=setting.shared_key, verbose=-1
     )
-    return Contender(REPLICABLE_FULL, ours)
+    return Contender(REPLICABLE, ours)
 
 
 def _score(base: Any, setting: Setting) -> Contender:
@@ -288,14 +284,6 @@ def _score(base: Any, setting: Setting) -> Contender:
     return Contender(SCORE, ours, "Its rho is estimated, not certified.")
 
 
-def _score_loose(base: Any, setting: Setting) -> Contender:
-    """The same with thresholds half as wide: less accuracy is lost, flips up to twice as often."""
-    rho = min(2.0 * setting.rho, 1.0)
-    tight = _score(base, setting)
-    loose = tight.estimator.set_params(rho=rho)
-    return Contender(f"{SCORE}, rho {rho:g}", loose, tight.remark)
-
-
 def _incumbent(base: Any, _: Setting) -> Contender:
     """The model in use is kept where the new one is not sure."""
     remark = (
@@ -303,13 +291,6 @@ def _incumbent(base: Any, _: Setting) -> Contender:
         f"show no loss by it, {_KEEPS}"
     )
     return Contender(INCUMBENT, IncumbentClassifier(base), remark)
-
-
-def _fixed_incumbent(base: Any, _: Setting) -> Contender:
-    """The same without the fits that decide how much is remembered."""
-    remark = f"Its second training takes the mean of both probabilities, {_KEEPS}"
-    ours = IncumbentClassifier(base, memory=0.5)
-    return Contender(f"{INCUMBENT}, memory 0.5", ours, remark)
 
 
 _KEEPS = (
@@ -347,10 +328,6 @@ KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
     "score": _score,
     "incumbent": _incumbent,
     "replicable": _affordable,
-    "replicable-full": _full,
-    "score-loose": _score_loose,
-    "incumbent-fixed": _fixed_incumbent,
-    "representative": lambda base, _: Contender(REPRESENTATIVE, RepresentativeClassifier(base)),
 }
 """All contenders that can be made from one classifier, by the name that chooses them."""
 
@@ -362,7 +339,6 @@ REGRESSOR_KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
 }
 """All contenders that can be made from one regressor."""
 
-DEFAULT_KINDS = ("baseline", "bagging", "score", "incumbent", "replicable")
 NEED_PROBABILITIES = ("score", "incumbent")
 """Contenders that require predict_proba of the base estimator."""
 
@@ -376,15 +352,15 @@ def default_kinds(estimator: Any) -> tuple[str, ...]:
     """
     base = getattr(estimator, "estimator", None) if is_replicable(estimator) else estimator
     if base is None or hasattr(base, "predict_proba"):
-        return DEFAULT_KINDS
-    return tuple(kind for kind in DEFAULT_KINDS if kind not in NEED_PROBABILITIES)
+        return tuple(KINDS)
+    return tuple(kind for kind in KINDS if kind not in NEED_PROBABILITIES)
 
 
 def missing_kinds(estimator: Any, names: Any, setting: Setting) -> list[str]:
     """Say which default contenders cannot be made from a classifier; empty if all can."""
     if names is not None or isinstance(estimator, Mapping) or setting.tolerance is not None:
         return []
-    missing = [kind for kind in DEFAULT_KINDS if kind not in default_kinds(estimator)]
+    missing = [kind for kind in KINDS if kind not in default_kinds(estimator)]
     return [f"no contender {' and '.join(missing)}: predict_proba is required"] if missing else []
 
 
@@ -468,21 +444,6 @@ class SmallBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if len(known) < len(thresholds):
             return self.classes_[np.argmax(chances, axis=1)]
         return self.classes_[(chances[:, 1] >= np.mean(known)).astype(np.intp)]
-
-
-class RepresentativeClassifier(SmallBagging):
-    """The one of a few models that is nearest to their mean: a single model that can be read.
-
-    Nearest in the mean squared distance of probabilities over the training rows.
-    """
-
-    def fit(self, X: Any, y: Any, *, context: RunContext | None = None) -> RepresentativeClassifier:
-        """Fit one clone per resample, and keep the one nearest to their mean."""
-        super().fit(X, y, context=context)
-        shares = np.stack([self._shares(model, X) for model in self.estimators_])
-        distances = ((shares - shares.mean(axis=0)) ** 2).mean(axis=(1, 2))
-        self.estimators_ = [self.estimators_[int(distances.argmin())]]
-        return self
 
 
 class SmallBaggingRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from replearn._version import __version__
 from replearn.auditing._checks import Finding
-from replearn.auditing._contender_results import ClassifierResult, ContenderResult, Explanation
+from replearn.auditing._contender_results import ClassifierResult, ContenderResult
 from replearn.auditing._judgement import ContenderJudgement, Judgement, decision_rule
 from replearn.auditing._statistics import (
     MIN_GROUP_ROWS,
@@ -31,7 +31,6 @@ from replearn.auditing._statistics import (
     tail_mean,
 )
 from replearn.auditing._time import TimeResult
-from replearn.auditing.instability import Instability, Multiplicity, Retrainings, multiplicity
 from replearn.bounds import binomial_limits
 
 if TYPE_CHECKING:
@@ -174,7 +173,6 @@ class ContenderRecord:
     accuracy_difference: Estimate | None
     usefulness: Usefulness | RegressionUsefulness
     flips_against_truth: FlipsAgainstTruth | None
-    instability_index: float
     mape: ProbabilityChange | None
     fixed_key: FixedKey | None
     reliability: tuple[ReliabilityBin, ...] | None
@@ -281,9 +279,6 @@ class Report:
     sources: tuple[SourceRecord, ...]
     new_rows: tuple[NewRowsRecord, ...]
     in_time_order: TimeRecord | None
-    explanation: Explanation | None
-    multiplicity: tuple[Multiplicity, ...]
-    instability: tuple[Instability, ...]
     least_stable_rows: tuple[RowRecord, ...]
     columns: tuple[str, ...]
     findings: tuple[Finding, ...]
@@ -310,17 +305,6 @@ def make_report(result: Measurement, findings: Iterable[Finding]) -> Report:
         ),
         new_rows=tuple(_new_rows(result)),
         in_time_order=_in_time_order(result),
-        explanation=None
-        if result.explanation is None
-        else result.explanation.summary(result.delta),
-        multiplicity=tuple(
-            multiplicity(result, c) for c in result.contenders if isinstance(c, ClassifierResult)
-        ),
-        instability=tuple(
-            Retrainings.from_result(result, c.name, event=_event(result)).summary(c.name)
-            for c in result.contenders
-            if isinstance(c, ClassifierResult) and c.probabilities is not None
-        ),
         least_stable_rows=tuple(_rows(result)),
         columns=result.columns,
         findings=tuple(findings),
@@ -330,14 +314,6 @@ def make_report(result: Measurement, findings: Iterable[Finding]) -> Report:
             {c.name: float(c.seconds.mean()) for c in result.contenders},
         ),
     )
-
-
-def _event(result: Measurement) -> Any:
-    """Return the rarer of two classes, which other parts of a report speak of; else the last."""
-    useful = result.contenders[0].usefulness(result.classes, result.mean)
-    if isinstance(useful, RegressionUsefulness) or len(result.classes) != 2:
-        return None
-    return useful.rarest.label
 
 
 def _about(result: Measurement) -> dict[str, str]:
@@ -503,7 +479,6 @@ def _contender(result: Measurement, c: ContenderResult) -> ContenderRecord:
         accuracy_difference=_accuracy_difference(result, c),
         usefulness=judged.usefulness,
         flips_against_truth=None if classifier is None else _against_truth(classifier),
-        instability_index=float(c.key_flips.mean()),
         mape=None if classifier is None else _probability_change(classifier),
         fixed_key=None if classifier is None else _fixed_key(result, classifier),
         reliability=_reliability(c),

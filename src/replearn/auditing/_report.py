@@ -55,7 +55,7 @@ SCREEN = 100
 LONGEST_CELL = 40
 MARKDOWN_ROWS = 10
 PLOTTED = (
-    *("design", "judgement", "contenders", "instability"),
+    *("design", "judgement", "contenders"),
     *("sources", "new_rows", "in_time_order"),
 )
 DRAWN = ("sources", "new-rows", "time")
@@ -512,7 +512,6 @@ def glossary(report: Report) -> dict[str, tuple[str, str]]:
 
 # -- tables and sentences that all reports share ---------------------------------------------------
 Lines = list[tuple[str, ...]]
-SHOWN_COLUMNS = 15
 SHOWN_FINDINGS = 2
 """Findings that the first screen names; the others are counted."""
 
@@ -610,41 +609,6 @@ def in_time_order(report: Report) -> Lines:
     return lines
 
 
-def explanation(report: Report) -> Lines:
-    """Tabulate the most important columns of the baseline; nothing if not measured."""
-    found = report.explanation
-    if found is None:
-        return []
-    top = f"In the top {found.n_top}"
-    signs = {sign.name: sign for sign in found.signs}
-    lines: Lines = [("Column", "Importance", "Rank", "Rank over runs", top)]
-    if signs:
-        lines = [(*lines[0], "Sign changes")]
-    for column in found.columns[:SHOWN_COLUMNS]:
-        ranks = f"{column.best_rank} to {column.worst_rank}"
-        line = [column.name, f"{column.importance:.3g}", str(column.rank), ranks]
-        line += [f"{percent(column.in_top, 0)} of runs"]
-        if signs:
-            line += [signs[column.name].percent(0) if column.name in signs else ""]
-        lines.append(tuple(line))
-    return lines
-
-
-def other_names(report: Report) -> Lines:
-    """Tabulate churn, multiplicity and negative flips; nothing for quantities."""
-    if not report.multiplicity:
-        return []
-    head = ("contender", "churn", "self-consistency", "ambiguity", "discrepancy", "negative flips")
-    lines: Lines = [head]
-    for found in report.multiplicity:
-        estimates = (
-            *(found.churn, found.self_consistency, found.ambiguity),
-            *(found.discrepancy, found.negative_flips),
-        )
-        lines.append((found.contender, *(estimate.percent() for estimate in estimates)))
-    return lines
-
-
 def by_group(report: Report) -> list[Section]:
     """Return the table of changes by true class and by value of each subgroup, if there are any."""
     lines: Lines = [("Group", "Test rows", *(c.name for c in report.contenders))]
@@ -697,24 +661,6 @@ def _judged_drift(found: TimeRecord) -> str:
     return "no changes by drift are shown"
 
 
-def explanation_sentence(report: Report) -> str:
-    """Say what changes in the explanation of the baseline; empty if it was not measured."""
-    found = report.explanation
-    if found is None:
-        return ""
-    sentence = (
-        f"Two trainings of {report.contenders[0].name} share {found.top_overlap.percent(0)} of "
-        f"their {found.n_top} most important columns; the most important one differs in "
-        f"{found.first_changes.percent(0)} of the pairs."
-    )
-    if found.sign_changes is None:
-        return sentence
-    return (
-        f"{sentence} {found.sign_changes.percent(0)} of {found.n_coefficients} coefficients change "
-        "their sign."
-    )
-
-
 def grid_sentence(report: Report) -> str:
     """Say for what the limits of the settings of a grid hold; empty without a grid."""
     n_settings = report.judgement.n_settings
@@ -741,24 +687,10 @@ def retraining(report: Report) -> list[Section]:
         "The baseline was trained again on the same rows with one thing changed. What changes then "
         "is not due to the data."
     )
-    models = report.multiplicity[0].n_models if report.multiplicity else 0
-    names = (
-        f"The same pairs in words of the literature, over {models} models. Churn: two models "
-        "differ. Self-consistency: two models agree. Ambiguity: rows on which they are not "
-        "unanimous. Discrepancy: the largest share on which two models of a pair differ. Negative "
-        "flips: right before, wrong after."
-    )
     sections = [
         Section("sources", "Where changes come from", repeated, sources(report)),
         Section("new-rows", "Some rows are new", new_rows_sentence(report), new_rows(report)),
         Section("time", "Retraining in time order", time_sentence(report), in_time_order(report)),
-        Section(
-            "explanation",
-            "What changes in the explanation",
-            explanation_sentence(report),
-            explanation(report),
-        ),
-        Section("other-names", "Churn and multiplicity", names, other_names(report)),
     ]
     return [section for section in sections if section.lines]
 

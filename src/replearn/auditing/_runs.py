@@ -32,16 +32,12 @@ from replearn.auditing._contender_results import (
     REGRESSOR_ARRAYS,
     ClassifierResult,
     ContenderResult,
-    ExplanationRuns,
     NewRowsResult,
     RegressorResult,
-    coefficients_of,
-    column_importances,
-    column_names,
     stacked,
 )
 from replearn.auditing._contenders import Contender, prepare
-from replearn.auditing._statistics import DELTA, mean_limits
+from replearn.auditing._statistics import DELTA, has_changed, mean_limits
 from replearn.auditing._table import AuditDesign, Rows, Table, draw_pair
 from replearn.binding import describe_estimator
 from replearn.bounds import class_weights
@@ -68,17 +64,14 @@ from replearn.tables import is_frame, n_rows, take_rows
 
 ARRAYS = (
     *("predictions", "law", "votes", "probabilities", "thresholds", "predicted_flips"),
-    *("values", "reported", "importances"),
+    *("values", "reported"),
 )
-TEXTS = (
-    *("seconds", "certificates", "promises", "verdict", "notes", "decision_thresholds"),
-    "coefficients",
-)
+TEXTS = (*("seconds", "certificates", "promises", "verdict", "notes", "decision_thresholds"),)
 TIME = "the time budget ended"
 INTERRUPTED = "it was interrupted"
 LONGEST_NOTE = 400
 LONGEST_GROUP = 60
-MANIFEST_VERSION = 3
+MANIFEST_VERSION = 4
 """Raised when kept pairs are written in another way: folders of other versions are refused."""
 
 
@@ -111,7 +104,6 @@ class Task:
             points=take_rows(self.X, self.rows.test),
             classes=self.classes,
             deadline=deadline,
-            explained=contender == 0 and self.contenders[0].replicable_part is None,
         )
 
     def manifest(self, digest: str) -> dict[str, Any]:
@@ -147,7 +139,6 @@ class Job:
     deadline: float | None  # on the monotonic clock, which all processes share
     seed_key: SharedKey | None = None  # other seeds than the pair's, fixed ones included
     n_threads: int = 1
-    explained: bool = False  # whether importances and coefficients are kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,14 +153,12 @@ class PairOutcome:
     predicted_flips: NDArray[np.float64] | None = None  # what each run estimated of the other
     values: NDArray[np.float64] | None = None  # of a quantity: predictions before rounding
     reported: NDArray[np.float64] | None = None  # of a quantity: predictions
-    importances: NDArray[np.float64] | None = None  # of the columns, where they are kept
     seconds: tuple[float, ...] = ()  # processor seconds of fit and prediction
     certificates: tuple[str, ...] | None = None  # JSON of each run
     promises: tuple[str, ...] = ()  # sentences of a certificate of another task
     verdict: tuple[str, ...] = ()  # of a certificate of another task: certified, estimated, ...
     notes: tuple[str, ...] = ()  # warnings, each once
     decision_thresholds: tuple[float, ...] = ()  # of the runs that have one
-    coefficients: tuple[dict[str, float], ...] = ()  # of linear models, by name
 
     def against_first(self, run: int) -> PairOutcome:
         """Return the first run and another one as a pair."""
@@ -178,7 +167,7 @@ class PairOutcome:
             for name in ARRAYS
             if name != "thresholds"
         }
-        for name in ("seconds", "certificates", "coefficients"):
+        for name in ("seconds", "certificates"):
             values = getattr(self, name)
             has_all = values is not None and len(values) == len(self.seconds)
             items[name] = (values[0], values[run]) if has_all else values
@@ -195,12 +184,10 @@ class PairOutcome:
         if tolerance is None:
             assert self.predictions is not None
             assert other.predictions is not None
-            return (self.predictions[0] != other.predictions[0]).astype(np.float64)
+            return has_changed(self.predictions[0], other.predictions[0]).astype(np.float64)
         assert self.reported is not None
         assert other.reported is not None
-        gap = np.abs(self.reported[0] - other.reported[0])
-        # Multiples of a spacing are not exact in floating point.
-        return (gap >= tolerance * (1 - 1e-9)).astype(np.float64)
+        return has_changed(self.reported[0], other.reported[0], tolerance).astype(np.float64)
 
     def to_bytes(self) -> bytes:
         """Return the bytes of an npz file."""
@@ -351,7 +338,6 @@ def run_pair(job: Job) -> PairOutcome:
         verdict=runs[0].get("verdict", ()),
         notes=tuple(sorted(notes)),
         decision_thresholds=tuple(run["threshold"] for run in runs if run.get("threshold")),
-        coefficients=tuple(run["coefficients"] for run in runs if run.get("coefficients")),
     )
 
 
@@ -405,9 +391,6 @@ def _run(job: Job, sample: Sample, in_use: Any) -> tuple[dict[str, Any], Any]:
         predict = _predict_replicable if job.contender.is_replicable else _predict
         outcome = predict(model, classes, job.points)
     seconds = time.process_time() - start
-    if job.explained:
-        outcome["importances"] = column_importances(model, job.points, job.key)
-        outcome["coefficients"] = coefficients_of(model, job.points)
     threshold = fitted_threshold(model)
     found = {**outcome, "seconds": seconds, "threshold": threshold, **_certificate_of(model)}
     return found, model
@@ -542,15 +525,6 @@ class Finished:
             )
             for share, run in shares.items()
         )
-
-    def explanation(self, X: Any) -> ExplanationRuns | None:
-        """Return importances and coefficients of the baseline; None if they were not kept."""
-        pairs = [outcome.against_first(1) for outcome in self.outcomes[0]]
-        importances = stacked([outcome.importances for outcome in pairs])
-        if importances is None:
-            return None
-        coefficients = [pair.coefficients for pair in pairs if len(pair.coefficients) == 2]
-        return ExplanationRuns(column_names(X), importances, coefficients)
 
 
 def _result(
@@ -792,7 +766,7 @@ def _takes_columns_by_index(task: Task) -> bool:
 def _changed(name: str, task: Task, deadline: float | None, pair: int) -> Job:
     """Return the first run of a pair with one thing changed, by a key of its own."""
     job = task.job(0, pair, deadline)
-    job = dataclasses.replace(job, samples=job.samples[:1], explained=False)
+    job = dataclasses.replace(job, samples=job.samples[:1])
     key = job.key.child("source", name, job.pair)
     [(X, labels, groups)] = job.samples
     if name == SEED:

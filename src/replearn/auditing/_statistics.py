@@ -36,6 +36,25 @@ MIN_GROUP_ROWS = 10
 """Subgroups with fewer test rows are left out."""
 
 
+# -- what has changed ------------------------------------------------------------------------------
+def has_changed(
+    old: NDArray[Any], new: NDArray[Any], tolerance: float | None = None
+) -> NDArray[np.bool_]:
+    """Tell which predictions changed: audits, comparisons and gates all ask here.
+
+    Labels have changed if they differ (a missing label equals another missing one). Quantities have
+    changed if they differ by ``tolerance`` or more; multiples of a spacing are not exact in
+    floating point, so the tolerance is met a billionth earlier.
+
+    >>> has_changed(np.array([0.2]), np.array([0.3]), 0.1).tolist()
+    [True]
+    """
+    if tolerance is not None:
+        return np.asarray(np.abs(old - new) >= tolerance * (1 - 1e-9))
+    both_missing = np.asarray(old != old) & np.asarray(new != new)
+    return np.asarray(old != new) & ~both_missing
+
+
 # -- numbers as text and JSON ----------------------------------------------------------------------
 def percent(value: float | None, digits: int = 2) -> str:
     """Write a share in percent.

@@ -42,6 +42,7 @@ from replearn.auditing._statistics import (
     Predictions,
     Usefulness,
     as_json,
+    has_changed,
     mean_limits,
     no_model,
     usefulness,
@@ -480,15 +481,14 @@ def _against_truth(
         check_positive("tolerance", tolerance)
         old, new = (check_quantity(n, s.labels) for n, s in zip(("old", "new"), sides, strict=True))
         truth = None if truth is None else check_quantity("y", truth)
-        changed = np.abs(old - new) >= tolerance
+        changed = has_changed(old, new, tolerance)
         if truth is None:
             return (old, new), changed, None, None
-        close = np.abs(old - truth) < tolerance, np.abs(new - truth) < tolerance
+        close = ~has_changed(old, truth, tolerance), ~has_changed(new, truth, tolerance)
         return (old, new), changed, close, truth
     old, new = (side.labels for side in sides)
     _check_kinds({"old": old, "new": new, **({} if truth is None else {"y": truth})})
-    both_missing = np.asarray(old != old) & np.asarray(new != new)
-    changed = np.asarray(old != new) & ~both_missing
+    changed = has_changed(old, new)
     if truth is None:
         return (old, new), changed, None, None
     right = np.asarray(old == truth), np.asarray(new == truth)

@@ -88,7 +88,6 @@ COMMANDS = {
     "history": ("replearn.cli.history", "list the retrainings of a model with an incumbent"),
     "compare": ("replearn.cli.compare", "what changes when a model is replaced, with gates"),
     "lab": ("replearn_lab.command", "run the paper's lower bounds and separations"),
-    "demo": ("replearn.cli.demo", "two labs, two samples of real data, one key"),
 }
 
 

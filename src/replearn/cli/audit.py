@@ -47,10 +47,7 @@ from replearn.randomness import SharedKey
 from replearn.records import check_fraction, check_positive, if_given
 from replearn.tables import Table, is_large_file
 
-CONTENDERS = (
-    *("baseline", "bagging", "score", "incumbent", "replicable"),
-    *("replicable-full", "score-loose", "incumbent-fixed", "representative"),
-)
+CONTENDERS = ("baseline", "bagging", "score", "incumbent", "replicable")
 """As in `replearn.auditing.KINDS`, which the help text does not wait for."""
 
 REPLICABLE = "replicable"
@@ -135,7 +132,7 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
     rows: int | None = number("use at most this many rows of the file, drawn by the key")
     jobs: int = number("number of workers (default: all cores)", default=-1)
     contenders: tuple[str, ...] | None = option(
-        f"{', '.join(CONTENDERS)} (default: first 5)", "A,B", type=names
+        f"{', '.join(CONTENDERS)} (default: all)", "A,B", type=names
     )
     subgroups: tuple[str, ...] = option(SUBGROUPS_HELP, "A,B", default=(), type=names)
     out: str | None = option("write the report: .html, .json or .md", "FILE")

@@ -324,13 +324,13 @@ def _golden_ids(
 
 def _golden_set(options: CompareOptions, rows: Any, expected: Any, predicted: Any) -> Any:
     from replearn.auditing import check_golden_set
+    from replearn.auditing._statistics import has_changed
 
     old = np.asarray(expected)
     new = np.asarray(predicted)
-    differ = old != new
     if options.tolerance is not None:
-        gap = np.abs(_numbers(options.prediction, old) - _numbers(options.prediction, new))
-        differ = gap >= options.tolerance
+        old, new = (_numbers(options.prediction, side) for side in (old, new))
+    differ = has_changed(old, new, options.tolerance)
     return check_golden_set(list(rows), old.tolist(), new.tolist(), differ.tolist())
 
 

@@ -88,28 +88,6 @@ def pad_rows(X: Any, size: int) -> Any:
     return take_rows(X, np.minimum(np.arange(size), length - 1))
 
 
-def exchange_column(X: Any, column: int, other: Any) -> Any:
-    """Return ``X`` with one column of another table of the same shape and names.
-
-    >>> exchange_column(np.zeros((2, 2)), 1, np.ones((2, 2))).tolist()
-    [[0.0, 1.0], [0.0, 1.0]]
-    """
-    library = _library(X)
-    if library == "pandas":
-        exchanged = X.copy()
-        exchanged.isetitem(column, other.iloc[:, column])
-        return exchanged
-    if library == "polars":
-        return X.with_columns(other.get_column(X.columns[column]))
-    if is_sparse(X):
-        csc = sparse.csc_matrix(X, copy=True)
-        parts = [csc[:, :column], sparse.csc_matrix(other)[:, [column]], csc[:, column + 1 :]]
-        return sparse.hstack(parts, format="csr")
-    exchanged = np.array(X, dtype=np.result_type(X, other))
-    exchanged[:, column] = other[:, column]
-    return exchanged
-
-
 def row_chunks(length: int, size: int) -> Iterator[tuple[int, int]]:
     """Cut ``length`` rows into ranges of at most ``size``.
 

@@ -5,17 +5,33 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from replearn import plan
 from replearn.bounds import collision_bound
 from replearn.learners import PointwiseReplicableClassifier
-from replearn.testing import MedianCut
 from replearn_lab.drawing import COLORS, legend, panel
 from replearn_lab.experiment import Bench, Numbers
 from replearn_lab.lazy_domain import LazyDomain
 from replearn_lab.learning import keyed
 
 N_BLOCKS = 20
+
+
+class MedianCut(ClassifierMixin, BaseEstimator):
+    """Predict 1 above the median of the rows with label 1 (first feature)."""
+
+    def fit(self, X: Any, y: Any) -> MedianCut:
+        """Compute the cut."""
+        self.classes_ = np.array([0, 1])
+        ones = np.asarray(X)[np.asarray(y) == 1, 0]
+        self.cut_ = float(np.median(ones)) if len(ones) else np.inf
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Predict class labels."""
+        return (np.asarray(X)[:, 0] > self.cut_).astype(np.intp)
 
 
 def draw_rows(rng: np.random.Generator, n: int) -> Any:

@@ -5,13 +5,13 @@ import pytest
 from sklearn.base import clone
 
 from replearn.bounds import disagreement_tail, uniform_law
-from replearn.testing import MedianCut
-from replearn.testing.populations import (
+from tests.factories import limit, voting, whole_models
+from tests.populations import (
     FirstRowLearner,
+    MedianCut,
     NearestRowLearner,
     biased_labels,
 )
-from tests.factories import limit, voting, whole_models
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),

@@ -8,9 +8,9 @@ from replearn import PointwiseReplicableClassifier
 from replearn.bounds import arcsine_law, disagreement_tail, optimal_law, uniform_law
 from replearn.bounds.collisions import point_mass_limits
 from replearn.guarantees import plan
-from replearn.testing.populations import CoinLearner, SeededRowLearner
 from replearn_lab.learning import OnePointLearner, TableLearner
 from tests.factories import limit, whole_models
+from tests.populations import CoinLearner, SeededRowLearner
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),

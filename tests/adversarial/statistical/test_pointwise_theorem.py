@@ -10,13 +10,13 @@ import pytest
 from scipy.stats import binom
 
 from replearn.bounds import arcsine_law, error_factor, flip_curve, flip_supremum
-from replearn.testing.populations import (
+from tests.factories import FALSE_ALARM, limit, voting
+from tests.populations import (
     CoinLearner,
     FirstRowLearner,
     adversarial_populations,
     biased_labels,
 )
-from tests.factories import FALSE_ALARM, limit, voting
 
 T = 18
 WIDTH = 0.9999

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from replearn.bounds import arcsine_law, flip_bound, uniform_law
-from replearn.testing.populations import FirstRowLearner, SeededRowLearner
 from tests.factories import limit, voting
+from tests.populations import FirstRowLearner, SeededRowLearner
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),

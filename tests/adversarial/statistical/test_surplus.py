@@ -16,8 +16,8 @@ from replearn.bounds import arcsine_law, flip_curve, flip_supremum, selection_fl
 from replearn.guarantees import plan
 from replearn.learners import ReplicableSelector, training
 from replearn.randomness import SharedKey
-from replearn.testing.populations import FirstRowLearner, ParityLearner
 from tests.factories import limit
+from tests.populations import FirstRowLearner, ParityLearner
 
 T, M = 6, 2
 LAW = arcsine_law(T, 0.9999)

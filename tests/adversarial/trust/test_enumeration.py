@@ -28,8 +28,8 @@ from replearn.execution import make_blocks
 from replearn.paper.coins import coin_flip_bound, decide_coins
 from replearn.paper.heavy_hitters import find_heavy_hitters, membership_flip_bound
 from replearn.randomness import SharedKey
-from replearn.testing.populations import FirstRowLearner
 from tests.factories import voting
+from tests.populations import FirstRowLearner
 
 LAWS = [uniform_law(2), uniform_law(2, 0.7), arcsine_law(2, 1.0), table_law([0, 0.1, 1])]
 

@@ -7,8 +7,8 @@ from replearn.paper.finite_randomness import held_out
 from replearn.paper.heavy_hitters import MembershipLaw, find_heavy_hitters
 from replearn.paper.heavy_labels import label_heavy_hitters
 from replearn.randomness import SharedKey
-from replearn.testing.populations import SeededRowLearner
 from tests.factories import voting, whole_models
+from tests.populations import SeededRowLearner
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),

@@ -4,7 +4,6 @@
   const { percent, withLimits, numbers, series, element, frame, mark, group, whisker, searchableTable, keepDrawn } = replearnPage;
   const data = JSON.parse(document.getElementById("data").textContent);
   const contenders = data.contenders, judged = data.judgement.contenders;
-  for (const item of data.instability) contenders.find((c) => c.name === item.contender).instability = item;
   const hidden = new Set();
   const shown = () => contenders.map((c, i) => [c, i]).filter(([, i]) => !hidden.has(i));
 
@@ -147,49 +146,6 @@
       g.append(element("path", { class: "line", d: c.reliability.map((b, k) => `${k ? "L" : "M"}${plot.scaleX(b.predicted)} ${plot.scaleY(b.observed)}`).join(" ") }));
       for (const b of c.reliability) mark(g, plot.scaleX(b.predicted), plot.scaleY(b.observed), i, `${c.name}\nexpected ${percent(b.predicted)}\nobserved ${percent(b.observed)}\n${b.count} predictions`, 5);
     }
-  }
-
-  // -- instability of estimated risks --------------------------------------------------------------
-  const line = (plot, xs, ys) => xs.map((x, k) => `${k ? "L" : "M"}${plot.scaleX(x)} ${plot.scaleY(ys[k])}`).join(" ");
-
-  /* One figure about risks: who is shown, up to which height, and what is drawn of each. */
-  function drawRisk(id, options, top, paint) {
-    if (!document.getElementById(id)) return;
-    const all = shown().filter(([c]) => c.instability);
-    if (!all.length) return document.getElementById(id).replaceChildren();
-    const highest = Math.min(1, 1.05 * Math.max(0.01, ...all.flatMap(([c]) => top(c.instability))));
-    const plot = frame(id, { x: [0, 1], y: [options.low ?? 0, highest], height: 320, ...options });
-    for (const [c, i] of all) paint(plot, group(plot.svg, i), c, i);
-    return plot;
-  }
-
-  function drawInstability() {
-    const risk = "estimated risk";
-    const diagonal = (plot) => plot && plot.svg.append(element("line", { class: "ideal", x1: plot.scaleX(0), y1: plot.scaleY(0), x2: plot.scaleX(1), y2: plot.scaleY(1) }));
-    diagonal(drawRisk("plot-interval", { xLabel: `${risk} before`, yLabel: `${risk} after`, label: "Estimated risk after retraining against before" }, () => [1], (plot, g, c, i) => {
-      const { original, lower, upper } = c.instability.interval;
-      original.forEach((x, k) => {
-        whisker(g, plot.scaleX(x), plot.scaleY(lower[k]), plot.scaleX(x), plot.scaleY(upper[k]));
-        mark(g, plot.scaleX(x), plot.scaleY((lower[k] + upper[k]) / 2), i, `${c.name}\nbefore ${percent(x, 1)}\nafter ${percent(lower[k], 1)} to ${percent(upper[k], 1)} (95 %)`, 4);
-      });
-    }));
-    for (const [id, item, name] of [["plot-index", "index", "classification instability index"], ["plot-mape", "mape", "mean absolute prediction error"]]) {
-      drawRisk(id, { xLabel: risk, yLabel: name, label: `${name} by estimated risk` }, (u) => u.by_risk[item], (plot, g, c, i) => {
-        const b = c.instability.by_risk;
-        g.append(element("path", { class: "line", d: line(plot, b.risk, b[item]) }));
-        b.risk.forEach((x, k) => mark(g, plot.scaleX(x), plot.scaleY(b[item][k]), i, `${c.name}\nrisk ${percent(x, 1)}\n${name} ${percent(b[item][k])}\n${b.rows[k]} rows`, 4));
-      });
-    }
-    diagonal(drawRisk("plot-calibration", { xLabel: risk, yLabel: "observed share", label: "Calibration of the retrained models" }, () => [1], (plot, g, c) => {
-      for (const curve of c.instability.calibration) g.append(element("path", { class: "thin", d: line(plot, curve.predicted, curve.observed) }));
-    }));
-    const benefits = (u) => [...u.decision.net_benefit.flat(), ...u.decision.treat_all];
-    drawRisk("plot-decision", { xLabel: "decision threshold", yLabel: "net benefit", label: "Decision curves of the retrained models", low: -0.02 }, benefits, (plot, g, c) => {
-      const { thresholds, net_benefit, treat_all } = c.instability.decision;
-      const curve = (values, style) => g.append(element("path", { class: style, d: line(plot, thresholds, values.map((v) => Math.max(v, -0.02))) }));
-      for (const values of net_benefit) curve(values, "thin");
-      curve(treat_all, "ideal");
-    });
   }
 
   // -- retraining --------------------------------------------------------------------------------

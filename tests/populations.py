@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from replearn_lab.experiments.domain_size import MedianCut
+
 Sample = tuple[NDArray[np.float64], NDArray[np.intp]]
 
 
@@ -84,21 +86,6 @@ class ConstantLearner(_BlockLearner):
 
     def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
         return 1
-
-
-class MedianCut(ClassifierMixin, BaseEstimator):
-    """Predict 1 above the median of the rows with label 1 (first feature)."""
-
-    def fit(self, X: Any, y: Any) -> MedianCut:
-        """Compute the cut."""
-        self.classes_ = np.array([0, 1])
-        ones = np.asarray(X)[np.asarray(y) == 1, 0]
-        self.cut_ = float(np.median(ones)) if len(ones) else np.inf
-        return self
-
-    def predict(self, X: Any) -> NDArray[np.intp]:
-        """Predict class labels."""
-        return (np.asarray(X)[:, 0] > self.cut_).astype(np.intp)
 
 
 class NearestRowLearner(ClassifierMixin, BaseEstimator):
