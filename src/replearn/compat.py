@@ -203,7 +203,7 @@ def skops_entries(state: Any) -> dict[str, bytes] | None:
     except ImportError:  # pragma: no cover
         return None
 
-    class Context(SaveContext):  # type: ignore[misc]
+    class Context(SaveContext):
         """Objects are numbered in the order in which they are met."""
 
         def memoize(self, obj: Any) -> int:

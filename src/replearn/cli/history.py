@@ -30,7 +30,9 @@ def run(options: HistoryOptions) -> int:
     from replearn.persistence import load
 
     key = read_key(options.key_file)
-    model = load(options.model, key, trusted_types=options.trusted_types, max_bytes=options.max_bytes)
+    model = load(
+        options.model, key, trusted_types=options.trusted_types, max_bytes=options.max_bytes
+    )
     history = getattr(model, "history_", None)
     if history is None:
         raise ValueError(
