@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import json
 import sys
 import zipfile
 from collections import Counter
@@ -28,6 +27,7 @@ from replearn.cli import (
     say,
 )
 from replearn.randomness import SharedKey
+from replearn.records import read_object
 from replearn.tables import (
     ID,
     SHARE_USED,
@@ -398,13 +398,14 @@ def read_columns(path: str) -> dict[str, str]:
     if zipfile.is_zipfile(path):
         notes = notes_of_model(path)
         return {**wanted_columns(notes), notes["target"]: notes["target_kind"]}
-    try:
-        kinds = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise TableFileError(f"{path} is not a columns file: {error}.") from None
-    texts = isinstance(kinds, dict) and all(isinstance(kind, str) for kind in kinds.values())
-    if not texts or not kinds:
-        raise TableFileError(f'{path} is not a columns file: {{"name": "kind", ...}} is expected.')
+    kinds = read_object(Path(path).read_bytes(), f"{path} is not a columns file", TableFileError)
+    return _checked_kinds(kinds, f"{path} is not a columns file")
+
+
+def _checked_kinds(kinds: Any, what: str) -> dict[str, str]:
+    """Return kinds of columns; refuse what is none."""
+    if not isinstance(kinds, dict) or not kinds or set(map(type, kinds.values())) != {str}:
+        raise TableFileError(f'{what}: {{"name": "kind", ...}} is expected.')
     return kinds
 
 
@@ -421,6 +422,7 @@ def notes_of_model(path: str) -> Mapping[str, Any]:
     notes = describe(path).notes
     if "columns" not in notes:
         raise TableFileError(f"{path} was not written by replearn fit: it does not list columns.")
+    _checked_kinds(notes["columns"], f"{path}: the notes about columns are damaged")
     return notes
 
 

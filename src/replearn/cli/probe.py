@@ -91,10 +91,7 @@ def read_run(path: str) -> tuple[Certificate, Mapping[str, Any]]:
         if about.certificate is None:
             raise CertificateError(f"{path} has no certificate: its estimator promises nothing.")
         return about.certificate, about.notes
-    try:
-        return Certificate.load(path), {}
-    except (CertificateError, UnicodeDecodeError) as error:
-        raise CertificateError(f"{path} is not valid: {error}") from None
+    return Certificate.load(path), {}
 
 
 def read_probe(path: str, certificate: Certificate, kinds: Any = None) -> Probe:

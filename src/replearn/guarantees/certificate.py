@@ -31,6 +31,7 @@ from replearn.records import (
     digest_of,
     html_table,
     read_flat,
+    read_json,
     read_object,
     refuse_differences,
     two_columns,
@@ -344,12 +345,12 @@ class Certificate(Record):
         return {**promise, "identity": self.identity.to_dict()}
 
     @classmethod
-    def from_json(cls, text: str) -> "Certificate":
+    def from_json(cls, text: str | bytes) -> "Certificate":
         """Read a certificate from JSON text and compute it again; see :meth:`check`.
 
         Parameters
         ----------
-        text : str
+        text : str or bytes
             What :meth:`to_json` wrote.
 
         Returns
@@ -362,7 +363,10 @@ class Certificate(Record):
         CertificateError
             If anything does not follow; the message names the item.
         """
-        reader = Reader(read_object(text, "certificate"), "certificate")
+        return read_json(text, "certificate", cls._read)
+
+    @classmethod
+    def _read(cls, reader: Reader) -> "Certificate":
         check_format(reader, "certificate", FORMAT, FORMAT_VERSION)
         certificate = reader.read(
             cls,
@@ -370,7 +374,6 @@ class Certificate(Record):
             assumptions=partial(read_flat, Assumption, what="assumption"),
             identity=Identity.from_dict,
         )
-        reader.finish()
         certificate.check()
         return certificate
 

@@ -12,7 +12,7 @@ from replearn.guarantees.describe import plan_rows
 from replearn.guarantees.design import NOTIONS, Design, Label
 from replearn.guarantees.guarantee import LETTERS, Conclusion, Identity, Ledger, Step, rounded_up
 from replearn.guarantees.votes import conclude
-from replearn.records import Reader, check_format, digest_of, read_object, refuse_differences
+from replearn.records import Reader, check_format, digest_of, read_json, refuse_differences
 
 FORMAT = "replearn-plan"
 FORMAT_VERSION = 3
@@ -294,12 +294,12 @@ class Plan(Record):
         }
 
     @classmethod
-    def from_json(cls, text: str) -> "Plan":
+    def from_json(cls, text: str | bytes) -> "Plan":
         """Read a plan from JSON text and compute it again; a changed plan raises an error.
 
         Parameters
         ----------
-        text : str
+        text : str or bytes
             What :meth:`to_json` wrote.
 
         Returns
@@ -312,26 +312,25 @@ class Plan(Record):
         CertificateError
             If anything does not follow; the message names the item.
         """
-        content = read_object(text, "plan")
-        reader = Reader(content, "plan")
+        return read_json(text, "plan", cls._read)
+
+    @classmethod
+    def _read(cls, reader: Reader) -> "Plan":
         check_format(reader, "plan", FORMAT, FORMAT_VERSION)
-        digest = content.pop("digest", None)
+        digest = reader.take("digest", str)
+        content = {"format": FORMAT, "version": FORMAT_VERSION, **reader.take_rest()}
         if digest != digest_of(content):
             raise CertificateError("digest: the plan was changed after it was made")
-        try:
-            recomputed = replace(
-                cls.of(_read_design(reader.take("task", str), reader.take("inputs", dict))),
-                solved=tuple(reader.take("solved", list)),
-                needed_n=reader.take_or_none("needed_n", int),
-                needed_blocks=reader.take_or_none("needed_blocks", int),
-                reachable=reader.take("reachable", dict),
-            )
-            recomputed._check_needed()
-            refuse_differences("plan", content, recomputed._content())
-        except (TypeError, KeyError, ValueError) as error:
-            if isinstance(error, CertificateError):
-                raise
-            raise CertificateError(f"plan: {error}") from error
+        items = Reader(content, "plan")
+        recomputed = replace(
+            cls.of(_read_design(items.take("task", str), items.take("inputs", dict))),
+            solved=tuple(items.take("solved", list)),
+            needed_n=items.take_or_none("needed_n", int),
+            needed_blocks=items.take_or_none("needed_blocks", int),
+            reachable=items.take("reachable", dict),
+        )
+        recomputed._check_needed()
+        refuse_differences("plan", content, recomputed._content())
         return recomputed._quote(content)
 
     def _check_needed(self) -> None:

@@ -64,7 +64,7 @@ def unpack(data: bytes, name: str) -> tuple[dict[str, Any], Parts]:
                 raise ModelFileError(f"{name} is compressed; a model file is not.")
             text = archive.read(_MANIFEST)
             models = {part: archive.read(part) for part in names if part != _MANIFEST}
-        manifest = read_object(text.decode("utf-8"), "manifest")
+        manifest = read_object(text, f"{name}: manifest", ModelFileError)
     except ModelFileError:
         raise
     except Exception as error:

@@ -23,6 +23,7 @@ from replearn.persistence._state import estimator_class, put_together, take_apar
 from replearn.persistence._trust import dump, load_trusted, untrusted_types
 from replearn.randomness import ENCODING_VERSION, SharedKey, key_or_default, warn_if_weak
 from replearn.records import write_bytes_atomically
+from replearn.records.json import FAULTS
 
 _N_PROBES = 4
 
@@ -207,7 +208,7 @@ def _read(
         return put_together(manifest["learner"], {**values, **state}, key)
     except ModelFileError as error:
         raise ModelFileError(f"{name} cannot be loaded: {error}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+    except FAULTS as error:
         # Parts that do not fit together: what they raise says little without this.
         raise ModelFileError(f"{name} cannot be put together: {error!r}") from error
 
@@ -318,7 +319,7 @@ def _check_key(manifest: dict[str, Any], shared_key: Any, name: str) -> SharedKe
 def _read_documents(manifest: dict[str, Any], name: str) -> dict[str, Any]:
     try:
         values = {item: read_document(content) for item, content in manifest["documents"].items()}
-    except (ValueError, KeyError, TypeError) as error:
+    except FAULTS as error:
         raise ModelFileError(f"{name} cannot be loaded: {error}") from error
     certificate = values.get("certificate_")
     is_needed = estimator_class(manifest["learner"])._always_certified

@@ -17,6 +17,8 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Self, TypeVar, cast, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 from replearn.exceptions import CertificateError
 
 Kind = TypeVar("Kind")
@@ -24,6 +26,12 @@ Kind = TypeVar("Kind")
 # A supremum is searched until it is known to a relative 1e-6, and another version of scipy may
 # stop at another cell; a promise that is better than the recomputed one by more is refused.
 RELATIVE_TOLERANCE = 2e-6
+FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What an ill-formed or contradictory document makes a calculation raise."""
+
+_MAX_DIGITS = 300
+"""Larger integers have no float."""
+
 _DIGEST_BYTES = 32
 
 
@@ -58,33 +66,98 @@ def pretty_json(value: Any) -> str:
     return json.dumps(value, indent=2, sort_keys=False, ensure_ascii=False, allow_nan=False)
 
 
-def read_object(text: str, what: str) -> dict[str, Any]:
-    """Read one JSON object strictly: no doubled keys, no NaN, nothing but an object.
+def read_json(
+    text: str | bytes,
+    what: str,
+    build: Callable[["Reader"], Kind],
+    error: type[ValueError] = CertificateError,
+) -> Kind:
+    """Build a value from the text of one JSON object; whatever is wrong raises one kind of error.
+
+    Parameters
+    ----------
+    text : str or bytes
+        The text, or a file's bytes.
+    what : str
+        How messages call it: "plan", or the name of the file.
+    build : callable
+        Takes the items out of a `Reader`, and computes again what follows from them. Items that it
+        does not take are an error.
+    error : type, default=CertificateError
+        What is raised.
+
+    Examples
+    --------
+    >>> read_json('{"n": 3}', "plan", lambda reader: reader.take("n", int))
+    3
+    >>> read_json('{"n": 0}', "plan", lambda reader: 1 // reader.take("n", int))
+    Traceback (most recent call last):
+    ...
+    replearn.exceptions.CertificateError: plan: n: integer division or modulo by zero
+    """
+    reader = Reader(read_object(text, what, error), what)
+    try:
+        with np.errstate(
+            divide="raise", over="raise", invalid="raise"
+        ):
+            value = build(reader)
+        reader.finish()
+    except FAULTS as fault:
+        if isinstance(fault, error):
+            raise
+        if isinstance(fault, CertificateError):
+            raise error(str(fault)) from fault
+        why = str(fault) if isinstance(fault, ValueError | ArithmeticError) else repr(fault)
+        raise error(f"{what}: {reader.field}: {why}") from fault
+    return value
+
+
+def read_object(
+    text: str | bytes, what: str, error: type[ValueError] = CertificateError
+) -> dict[str, Any]:
+    """Read one JSON object strictly: no doubled keys, only finite numbers, nothing but an object.
 
     >>> read_object('{"a": 1}', "plan")
     {'a': 1}
     """
     try:
-        value = json.loads(text, object_pairs_hook=_no_doubles, parse_constant=_no_constant)
+        value = json.loads(
+            text,
+            object_pairs_hook=_no_doubles,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+            parse_int=_of_usual_size,
+        )
         json.dumps(value, ensure_ascii=False).encode()  # half of a surrogate pair has no bytes
-    except CertificateError:
-        raise
-    except (ValueError, RecursionError) as error:  # numbers of thousands of digits too
-        raise CertificateError(f"{what}: not valid JSON ({error})") from error
+    except (ValueError, RecursionError) as fault:
+        raise error(f"{what}: not valid JSON ({fault})") from fault
     if not isinstance(value, dict):
-        raise CertificateError(f"{what}: expected a JSON object, got {type(value).__name__}")
+        raise error(f"{what}: expected a JSON object, got {type(value).__name__}")
     return value
 
 
 def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        raise CertificateError(f"an item is given twice among {[key for key, _ in pairs]}")
+        raise ValueError(f"an item is given twice among {[key for key, _ in pairs]}")
     return result
 
 
 def _no_constant(name: str) -> Any:
-    raise CertificateError(f"{name} is not a number a certificate may contain")
+    raise ValueError(f"{name} is not a number that may be here")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(f"the number {digits[:20]} is too large")
+    return value
+
+
+def _of_usual_size(digits: str) -> int:
+    if len(digits) > _MAX_DIGITS:
+        raise ValueError(f"the number {digits[:20]}... is too large")
+    return int(digits)
 
 
 class Reader:
@@ -95,6 +168,7 @@ class Reader:
             raise CertificateError(f"{what}: expected an object, got {items!r}")
         self._items = dict(items)
         self._what = what
+        self.field = ""  # the item that was taken last
 
     def take(self, name: str, kind: type[Kind]) -> Kind:
         """Take an item that must be there and of exactly this type (int passes as float)."""
@@ -122,9 +196,16 @@ class Reader:
 
     def take_any(self, name: str) -> Any:
         """Take an item of any type."""
+        self.field = name
         if name not in self._items:
             raise CertificateError(f"{self._what}: {name} is missing")
         return self._items.pop(name)
+
+    def take_rest(self) -> dict[str, Any]:
+        """Take all items that are left."""
+        items = self._items
+        self._items = {}
+        return items
 
     def read(self, kind: type[Kind], **parts: Callable[[Any], Any]) -> Kind:
         """Take all fields of a dataclass, by their annotations; lists become tuples.
@@ -289,7 +370,7 @@ class JsonFile:
         raise NotImplementedError
 
     @classmethod
-    def from_json(cls, text: str) -> Self:
+    def from_json(cls, text: str | bytes) -> Self:
         """Read what `to_json` wrote; anything unexpected raises an error."""
         raise NotImplementedError
 
@@ -303,8 +384,11 @@ class JsonFile:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a JSON file; a changed file raises an error."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        """Read a JSON file; a changed file raises an error that names it."""
+        try:
+            return cls.from_json(Path(path).read_bytes())
+        except CertificateError as error:
+            raise CertificateError(f"{os.fspath(path)}: {error}") from None
 
 
 class FlatJsonFile(JsonFile):
@@ -320,12 +404,14 @@ class FlatJsonFile(JsonFile):
         return {"format": self.FORMAT, "version": self.VERSION, **fields}
 
     @classmethod
-    def from_json(cls, text: str) -> Self:
+    def from_json(cls, text: str | bytes) -> Self:
         """Read what `to_json` wrote; anything unexpected raises an error."""
-        reader = Reader(read_object(text, cls.KIND), cls.KIND)
+        return read_json(text, cls.KIND, cls._read)
+
+    @classmethod
+    def _read(cls, reader: Reader) -> Self:
         check_format(reader, cls.KIND, cls.FORMAT, cls.VERSION)
         found: Self = reader.read(cls)
-        reader.finish()
         found._check()
         return found
 
