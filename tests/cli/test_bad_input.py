@@ -11,8 +11,10 @@ BAD_FILES = {
     "missing file": (None, "does not exist"),
     "empty": (b"", "is empty"),
     "wrong encoding": ("x,churn\né,no\nb,yes\n".encode("latin-1"), "--encoding latin-1"),
-    "not a table": (b"x,churn\n1,no\n1,2,3,yes\n", "line 3 has 4 cells, the header has 2"),
-    "a page": (b"<html></html>", "markup or JSON"),
+    "not a table": (
+        b"x,churn\n1,no\n1,2,3,yes\n",
+        "is not a table: found more fields than defined",
+    ),
     "duplicate names": (b"x,x,churn\n1,2,no\n", "occur more than once: x"),
     "no target": (b"x,Churn\n1,no\n", "no column 'churn'. Did you mean 'Churn'? It has x, Churn"),
     "one class": (b"x,churn\n1,no\n2,no\n", "'churn' has one class only ('no')"),

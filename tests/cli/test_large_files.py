@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from replearn.cli import _inputs, _large
+from replearn.cli import _inputs, _large, audit
 from replearn.tables import files
 
 GIB = 1 << 30
@@ -24,7 +24,7 @@ def small_chunks(monkeypatch):
 @pytest.fixture
 def large(monkeypatch):
     """Let every table be too large for the memory that there is."""
-    monkeypatch.setattr(_inputs, "memory_needed", lambda path, bytes_per_row=0: 9 * GIB)
+    monkeypatch.setattr(_inputs, "memory_needed", lambda path: 9 * GIB)
     monkeypatch.setattr(_inputs, "available_memory", lambda: 4 * GIB)
 
 
@@ -53,7 +53,7 @@ def test_same_model_and_predictions_as_in_memory(call, shop, tmp_path, request):
     request.getfixturevalue("large")
     work = tmp_path / "work"
     there, found, err = fitted(call, shop, tmp_path, "there", "--resume", work)
-    assert "would take about 9.0 GiB of memory, and this command takes at most 2.8 GiB" in err
+    assert "would take about 9.0 GiB of memory, and this command takes at most 4.0 GiB" in err
     assert f"read in pieces, work in {work} (kept)" in err
     assert found["certificate"] == expected["certificate"]
     assert found["columns"] == expected["columns"]
@@ -83,7 +83,7 @@ def test_the_temporary_folder_is_removed(call, shop, tmp_path, large):
 
 def test_a_fit_that_was_begun_in_pieces_continues_so(call, shop, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(_inputs, "memory_needed", lambda path, bytes_per_row=0: 9 * GIB)
+        patch.setattr(_inputs, "memory_needed", lambda path: 9 * GIB)
         patch.setattr(_inputs, "available_memory", lambda: 4 * GIB)
         fitted(call, shop, tmp_path, "one", "--resume", tmp_path / "work")
     _, _, err = fitted(call, shop, tmp_path, "two", "--resume", tmp_path / "work")
@@ -198,7 +198,7 @@ def test_an_audit_draws_rows_of_a_large_file_whatever_their_order(
     header, *rows = (shop / "a.csv").read_text().splitlines()
     shuffled = tmp_path / "a.csv"
     shuffled.write_text("\n".join([header, *rows[::-1]]) + "\n")
-    monkeypatch.setattr(files, "LARGE_BYTES", 1 << 10)
+    monkeypatch.setattr(audit, "LARGE_TABLE", 1 << 10)
     monkeypatch.setattr(_large, "SAMPLE_CELLS", 400 * 8)
     answers = []
     for path in (shop / "a.csv", shuffled):

@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -131,23 +130,6 @@ def test_output_to_a_full_disk():
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "No space left" in done.stderr
-
-
-@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs Linux")
-@pytest.mark.parametrize("mebibytes", [300, 500, 800])
-def test_too_little_memory_is_one_line(tmp_path, mebibytes):
-    (tmp_path / "data.csv").write_text("a,y\n" + "1,no\n2,yes\n" * 50)
-
-    def limit():
-        resource.setrlimit(resource.RLIMIT_AS, (mebibytes * 2**20,) * 2)
-
-    command = [sys.executable, "-m", "replearn", "audit", "data.csv", "--target", "y"]
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    done = run(command, cwd=tmp_path, preexec_fn=limit, env=environment, stdout=subprocess.PIPE)
-    assert done.returncode == 2, done.stderr
-    assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("replearn: error: ")
-    assert done.stdout == ""
 
 
 INTERRUPT = """

@@ -30,14 +30,13 @@ from replearn.randomness import SharedKey
 from replearn.records import read_object
 from replearn.tables import (
     ID,
-    SHARE_USED,
+    NUMBER,
     TEXT,
     Table,
     TableFileError,
     available_memory,
     format_memory,
     is_date,
-    is_number,
     memory_needed,
     names_persons,
     read_table,
@@ -253,7 +252,7 @@ def _read_target(
     if len(column) < len(known):
         remarks.append(f"{len(known) - len(column)} rows without {target!r} are left out")
     if numbers:
-        if not is_number(kind) or column.n_unique() < 2:
+        if kind != NUMBER or column.n_unique() < 2:
             raise TableFileError(
                 f"{path}: target {target!r} is not a quantity ({kind}); leave --tolerance out."
             )
@@ -268,7 +267,7 @@ def _read_target(
 def as_labels(column: Any, kind: str) -> NDArray[Any]:
     """Return a column without missing cells as an array of labels."""
     values = column.to_numpy()
-    return values.astype(np.int64) if is_number(kind) else np.array(values.tolist())
+    return values.astype(np.int64) if kind == NUMBER else np.array(values.tolist())
 
 
 def clean_labels(column: Any) -> Any:
@@ -302,9 +301,9 @@ def check_classes(column: Any, kind: str, target: str, path: str) -> None:
     elif is_date(kind):
         problem = "holds dates, not classes"
     elif n_values == 1:
-        label = f"{column[0]:g}" if is_number(kind) else repr(column[0])
+        label = f"{column[0]:g}" if kind == NUMBER else repr(column[0])
         problem = f"has one class only ({label}); there is nothing to predict"
-    elif is_number(kind) and not bool((column == column.floor()).all()):
+    elif kind == NUMBER and not bool((column == column.floor()).all()):
         problem = (
             "holds numbers that are not whole: a quantity, not classes. For regression use "
             "replearn audit --tolerance; for classification cut it into classes"
@@ -593,13 +592,10 @@ class Reading:
             )
 
 
-def reading_of(path: str, max_memory: int | None, *, bytes_per_row: int = 0) -> Reading:
-    """Choose by the size of a file and the memory that there is how it is read."""
-    needed = memory_needed(Path(path), bytes_per_row=bytes_per_row)
-    if max_memory is not None or needed == 0:
-        return Reading(needed, max_memory, max_memory is not None)
-    available = available_memory()
-    return Reading(needed, None if available is None else int(SHARE_USED * available), False)
+def reading_of(path: str, max_memory: int | None) -> Reading:
+    """Choose how a file is read: in pieces if it is larger than a quarter of the free memory."""
+    limit = available_memory() if max_memory is None else max_memory
+    return Reading(memory_needed(Path(path)), limit, max_memory is not None)
 
 
 def jobs_within(jobs: int | None, max_memory: int | None) -> int | None:

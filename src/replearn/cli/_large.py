@@ -25,9 +25,9 @@ from replearn.cli._inputs import (
 )
 from replearn.randomness import SharedKey
 from replearn.tables import (
+    NUMBER,
     Table,
     TableFileError,
-    is_number,
     is_text_file,
     read_chunks,
     table_of,
@@ -237,7 +237,7 @@ def _labels(column: Any, kind: str, clean: bool) -> Any:
     """Return labels as whole numbers or texts; what is no whole number stays as it is."""
     import polars as pl
 
-    if is_number(kind):
+    if kind == NUMBER:
         whole = (column.drop_nulls() == column.drop_nulls().floor()).all()
         return column.cast(pl.Int64) if whole else column
     return clean_labels(column) if clean and kind == "text" else column

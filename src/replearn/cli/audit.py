@@ -45,7 +45,7 @@ from replearn.cli._inputs import (
 from replearn.cli._large import draw_sample
 from replearn.randomness import SharedKey
 from replearn.records import check_fraction, check_positive, if_given
-from replearn.tables import Table, is_large_file
+from replearn.tables import Table
 
 CONTENDERS = ("baseline", "bagging", "score", "incumbent", "replicable")
 """As in `replearn.auditing.KINDS`, which the help text does not wait for."""
@@ -71,6 +71,9 @@ class AuditSize(NamedTuple):
 
 USUAL = AuditSize(20, None, None)
 QUICK = AuditSize(3, 5000, ("baseline", "replicable"))
+
+LARGE_TABLE = 2 << 30
+"""Of tables that take more bytes, rows are drawn; no audit needs all."""
 
 MAX_CELLS = 600_000
 MIN_ROWS = 2500
@@ -283,7 +286,7 @@ def _draw_if_large(options: AuditOptions, key: SharedKey | None) -> tuple[Table 
     if options.group_by is not None:
         reading.require_whole("--group-by")
         return None, []
-    if reading.fits and not is_large_file(Path(options.data)):
+    if reading.fits and reading.needed <= LARGE_TABLE:
         return None, []
     reading.require_pieces(None, 0)
     own = SharedKey(0) if key is None else key

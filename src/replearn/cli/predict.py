@@ -36,9 +36,6 @@ from replearn.records import check_fraction, write_atomically
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 """How a text begins that a spreadsheet runs as a formula."""
 
-BYTES_PER_ROW = 600
-"""What predictions of a row take before they are written."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class PredictOptions(ModelOptions, MemoryOptions):
@@ -75,7 +72,7 @@ class PredictOptions(ModelOptions, MemoryOptions):
 def run(options: PredictOptions) -> int:
     """Predict, explain on request, print."""
     model, notes = load_model(options.model, options.key_file, options)
-    reading = reading_of(options.data, options.max_memory, bytes_per_row=BYTES_PER_ROW)
+    reading = reading_of(options.data, options.max_memory)
     model.n_jobs = jobs_within(options.jobs, options.max_memory)
     if options.json:
         reading.require_whole("--json")

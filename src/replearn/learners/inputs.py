@@ -31,7 +31,7 @@ from replearn.randomness import (
     pandas_names,
     warn_of_computed,
 )
-from replearn.tables import is_frame, is_nan, n_rows, take_rows
+from replearn.tables import is_frame, is_nan, n_rows, take_rows, without_arrow
 
 _FLOATS = ("float16", "float32", "float64")
 _CLASS_WEIGHT = "; use class_weight in `estimator` (class_weight='balanced')"
@@ -155,6 +155,7 @@ def with_base_tags(tags: Any, base: Any) -> Any:
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Check shape and names; values are left to the base estimator and the encoding."""
+    X = without_arrow(X)
     if not reset:
         _warn_if_order_changed(estimator, X)
     if not reset and _fits(estimator, X):

@@ -97,9 +97,7 @@ def read_json(
     """
     reader = Reader(read_object(text, what, error), what)
     try:
-        with np.errstate(
-            divide="raise", over="raise", invalid="raise"
-        ):
+        with np.errstate(divide="raise", over="raise", invalid="raise"):
             value = build(reader)
         reader.finish()
     except FAULTS as fault:

@@ -12,7 +12,6 @@ from .files import (
     TYPED_SUFFIXES,
     Table,
     TableFileError,
-    is_large_file,
     is_text_file,
     memory_needed,
     read_chunks,
@@ -20,8 +19,8 @@ from .files import (
     read_table,
     table_of,
 )
-from .kinds import ID, TEXT, is_date, is_number, names_ids, names_persons, names_sites
-from .memory import SHARE_USED, available_memory, format_memory, parse_memory
+from .kinds import ID, NUMBER, TEXT, is_date, names_ids, names_persons, names_sites
+from .memory import available_memory, format_memory, parse_memory
 from .probe import ROWS, make_probe
 from .rows import (
     as_floats,
@@ -40,12 +39,13 @@ from .rows import (
     slice_rows,
     take_rows,
     to_pandas,
+    without_arrow,
 )
 
 __all__ = [
     "ID",
+    "NUMBER",
     "ROWS",
-    "SHARE_USED",
     "TEXT",
     "TEXT_SUFFIXES",
     "TYPED_SUFFIXES",
@@ -65,9 +65,7 @@ __all__ = [
     "import_pandas",
     "is_date",
     "is_frame",
-    "is_large_file",
     "is_nan",
-    "is_number",
     "is_sparse",
     "is_text_file",
     "make_probe",
@@ -90,4 +88,5 @@ __all__ = [
     "take_rows",
     "texts_of",
     "to_pandas",
+    "without_arrow",
 ]

@@ -1,8 +1,7 @@
-"""Tables from files: CSV, TSV, Parquet, Feather, Excel, gz, with the kinds of their columns.
+"""Tables from files: CSV, TSV, JSON Lines, Parquet, Feather, Excel; and kinds of columns.
 
-Files of separated values are read as texts, with messages that name the mistake. What a table takes
-in memory follows from its file: rows and columns of Parquet files stand in their metadata, those of
-text files follow from their size.
+polars reads them, and what it says about a damaged file is said in one line. Files of separated
+values are read as texts: a kind is applied to the cells afterwards, the same in every lab.
 """
 
 from __future__ import annotations
@@ -11,14 +10,13 @@ import csv
 import gzip
 import io
 import os
-import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from replearn.records import aligned
 from replearn.tables.kinds import (
@@ -28,17 +26,10 @@ from replearn.tables.kinds import (
     TEXT,
     cells_as,
     guess_kind,
-    how_written,
-    looks_like_amounts,
     looks_like_id,
     typed_cells_as,
     typed_kind,
 )
-
-try:
-    import resource
-except ModuleNotFoundError:  # Windows has no such limit
-    resource = None  # type: ignore[assignment]
 
 TEXT_SUFFIXES = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": None}
 TYPED_SUFFIXES = {
@@ -46,13 +37,17 @@ TYPED_SUFFIXES = {
     ".pq": "read_parquet",
     ".feather": "read_ipc",
     ".arrow": "read_ipc",
+    ".jsonl": "read_ndjson",
+    ".ndjson": "read_ndjson",
 }
 EXCEL = ".xlsx"
 MAX_SHOWN = 30
 
-LARGE_BYTES = 1 << 29
 PACKED_FACTOR = 4
-"""Larger files are large; packed ones (.gz, Parquet) count for several times their size."""
+"""Files that are packed (.gz, Parquet, Feather) count for several times their size."""
+
+MEMORY_FACTOR = 4
+"""A table takes several times as much memory as its file has bytes, unpacked."""
 
 
 class TableFileError(ValueError):
@@ -63,13 +58,12 @@ class TableFileError(ValueError):
 class Table:
     """What a file holds.
 
-    The kind of a column is "number" (with its mark, as in "number $"), "date" (with its order, as
-    in "date d.m.y"), "text" or "id".
+    The kind of a column is "number", "date" (with its order, as in "date d.m.y"), "text" or "id".
     """
 
     frame: Any  # of polars: numbers as float64, dates as instants, others as text; missing: null
     columns: dict[str, str]  # the kind of each column
-    remarks: tuple[str, ...] = ()  # ids, money and percent, cells that could not be read
+    remarks: tuple[str, ...] = ()  # ids, and cells that could not be read
     others: Any = None  # a frame of the columns that were not wanted, as the file has them
 
     def overview(self, used_as: Mapping[str, str]) -> str:
@@ -136,7 +130,6 @@ def table_of(frame: Any, columns: Mapping[str, str] | None, source: Path) -> Tab
     cells = {}
     for name, kind in kinds.items():
         cells[name], lost = _cells_of(frame[name], kind, source)
-        remarks += [f"column {name!r} {remark}" for remark in _how_read(frame[name], kind)]
         if lost:
             remarks.append(f"column {name!r}: {lost}")
         if columns is None and looks_like_id(name, cells[name], kind):
@@ -161,22 +154,21 @@ def is_text_file(path: Path) -> bool:
     return Path(name).suffix in TEXT_SUFFIXES
 
 
-def is_large_file(path: Path) -> bool:
-    """Whether a file may take more memory than a small machine has; workbooks never do.
+def memory_needed(path: Path) -> int:
+    """Estimate the memory that a file takes when it is read whole; 0 for workbooks.
 
-    >>> is_large_file(Path("missing.csv"))
-    False
+    >>> memory_needed(Path("missing.csv"))
+    0
     """
     if path.suffix.lower() == EXCEL or not path.is_file():
-        return False
-    packed = not is_text_file(path) or path.suffix.lower() == ".gz"
-    return path.stat().st_size * (PACKED_FACTOR if packed else 1) > LARGE_BYTES
+        return 0
+    is_packed = not is_text_file(path) or path.suffix.lower() == ".gz"
+    return path.stat().st_size * MEMORY_FACTOR * (PACKED_FACTOR if is_packed else 1)
 
 
 def read_frame(path: Path, encoding: str | None, thin: Callable[[Any], Any] | None = None) -> Any:
     """Read a file as a frame: a text file as texts, others with their types."""
     last = suffix_of_file(path)
-    check_address_space(path)
     try:
         import polars  # noqa: F401
     except ModuleNotFoundError:
@@ -250,18 +242,6 @@ def _read_excel(path: Path) -> Any:
     return clean_texts(frame)
 
 
-def _how_read(column: Any, kind: str) -> list[str]:
-    """Tell how texts were read as numbers, or why they were not."""
-    if str(column.dtype) != "String":
-        return []
-    remark = how_written(column, kind)
-    if remark is None and kind == TEXT:
-        amount = looks_like_amounts(column)
-        if amount is not None:
-            remark = f"is read as text: its amounts are not written in one way (first: {amount!r})"
-    return [] if remark is None else [remark]
-
-
 def _guess_kinds(frame: Any, path: Path) -> dict[str, str]:
     kinds = {}
     for column in frame:
@@ -317,19 +297,9 @@ SEPARATORS = (",", ";", "\t", "|")
 _HEADER_CHARACTERS = 1 << 20
 _BLOCK_BYTES = 1 << 24
 MAX_COLUMNS = 20_000
-MAX_LINE_BYTES = 1 << 24
 MIN_LINES = 1000
 MAX_LINES_PER_ROW = 50
-_LONG_LINE = re.compile(rb"[^\n]{%d}" % MAX_LINE_BYTES)
 _DECIMAL_COMMA = r"^([+-]?\d+),(\d+([eE][+-]?\d+)?)$"
-_NO_TABLES = {
-    b"PK\x03\x04": "a zip archive or an Excel workbook; name it .xlsx",
-    b"%PDF": "a PDF document",
-    b"PAR1": "a Parquet file; name it .parquet",
-    b"ARROW1": "a Feather file; name it .feather",
-    b"\x1f\x8b": "compressed; name it .csv.gz",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
-}
 
 
 def read_bytes(path: Path) -> bytes:
@@ -354,31 +324,14 @@ def read_texts(
     import polars as pl
 
     data = read_bytes(path)
-    _check_lines(data, path)
     text = _decode(data, path, encoding)
     separator = separator or _separator(text)
     names = _header(text, separator, path)
-    try:
+    with _refused(f"{path} is not a table"):
         frame = pl.read_csv(io.BytesIO(text.encode()), separator=separator, infer_schema=False)
-    except pl.exceptions.PolarsError as error:
-        reason = _ragged_line(text, separator, len(names)) or first_line(error)
-        raise TableFileError(f"{path} is not a table: {reason}.") from None
-    if frame.width != len(names):
-        raise TableFileError(
-            f"{path} is not a table: the header has {len(names)} cells, the rows {frame.width}."
-        )
+        frame.columns = names
     _check_rows(frame.height, data, path)
-    frame.columns = names
     return _with_points(frame if thin is None else thin(frame), separator)
-
-
-def _check_lines(data: bytes, path: Path) -> None:
-    """Refuse a line that no table has."""
-    if len(data) > MAX_LINE_BYTES and (found := _LONG_LINE.search(data)):
-        raise TableFileError(
-            f"{path} is not a table: line {data.count(10, 0, found.start()) + 1} is longer than "
-            f"{MAX_LINE_BYTES >> 20} MiB."
-        )
 
 
 def _check_rows(n_rows: int, data: bytes, path: Path) -> None:
@@ -454,9 +407,6 @@ def read_lines(
 
 
 def _decode(data: bytes, path: Path, encoding: str | None) -> str:
-    kind = next((what for start, what in _NO_TABLES.items() if data.startswith(start)), None)
-    if kind:
-        raise TableFileError(f"{path} is not a text table, but {kind}.")
     if not data.strip(b"\xef\xbb\xbf \t\r\n"):
         raise TableFileError(f"{path} is empty.")
     if encoding is None:
@@ -474,8 +424,6 @@ def _decode(data: bytes, path: Path, encoding: str | None) -> str:
     text = text.removeprefix("\ufeff").lstrip("\r\n")
     if "\0" in text:
         raise TableFileError(f"{path} is not a text table: it contains zero bytes.")
-    if text.lstrip()[:1] in ("<", "{"):
-        raise TableFileError(f"{path} is not a table of separated values, but markup or JSON.")
     return text
 
 
@@ -529,135 +477,6 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _ragged_line(text: str, separator: str, width: int) -> str | None:
-    """Find the first row that has more cells than the header."""
-    try:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-        for row in reader:
-            if len(row) > width:
-                return f"line {reader.line_num} has {len(row)} cells, the header has {width}"
-    except csv.Error as error:
-        return f"line {reader.line_num}: {error}"
-    return None
-
-
 def first_line(error: BaseException) -> str:
     """Return what an error says, without its explanations."""
     return next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
-
-
-# -- what reading a file takes ---------------------------------------------------------------------
-SMALL_BYTES = 32 << 20
-"""Files below this size are read whole, whatever they hold."""
-
-BASE_BYTES = 400 << 20
-TYPED_FACTOR = 3.0
-TEXT_FACTOR = 5.0
-"""Memory of a fit: libraries, and this many times the bytes of the cells, or of a text file.
-Measured (docs/scale.md) and rounded up."""
-
-_CELL = 8
-_TEXT_CELL = 24
-_SAMPLE_BYTES = 1 << 20
-
-
-class TableSize(NamedTuple):
-    """Rows of a table and bytes of its cells, estimated."""
-
-    rows: int
-    bytes: int
-
-
-def memory_needed(path: Path, *, bytes_per_row: int = 0) -> int:
-    """Estimate the memory of a command that reads a file whole; 0 for small files and workbooks.
-
-    ``bytes_per_row`` is what the command needs for each row beside the cells.
-    """
-    if path.suffix.lower() == EXCEL or not path.is_file() or path.stat().st_size < SMALL_BYTES:
-        return 0
-    size = size_of_table(path)
-    factor = TEXT_FACTOR if is_text_file(path) else TYPED_FACTOR
-    return int(BASE_BYTES + factor * size.bytes + bytes_per_row * size.rows)
-
-
-def size_of_table(path: Path) -> TableSize:
-    """Estimate rows and bytes of a table without reading it."""
-    n_bytes = path.stat().st_size
-    name = path.name.lower()
-    if name.endswith((".parquet", ".pq")):
-        return _parquet_size(path, n_bytes)
-    if not is_text_file(path):
-        return TableSize(n_bytes // _CELL, n_bytes)
-    if name.endswith(".gz"):
-        n_bytes *= PACKED_FACTOR
-    return TableSize(n_bytes // _line_bytes(path), n_bytes)
-
-
-def _parquet_size(path: Path, n_bytes: int) -> TableSize:
-    """Numbers take eight bytes, texts what they take without packing, or more."""
-    try:
-        from pyarrow import parquet
-    except ModuleNotFoundError:
-        return TableSize(n_bytes // _CELL, PACKED_FACTOR * n_bytes)
-    metadata = parquet.ParquetFile(path).metadata
-    total = 0
-    for group in (metadata.row_group(index) for index in range(metadata.num_row_groups)):
-        for column in (group.column(index) for index in range(metadata.num_columns)):
-            is_text = column.physical_type in ("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
-            least = group.num_rows * (_TEXT_CELL if is_text else _CELL)
-            total += max(least, column.total_uncompressed_size) if is_text else least
-    return TableSize(metadata.num_rows, total)
-
-
-def _line_bytes(path: Path) -> int:
-    """Return the mean length of the first lines of a text file."""
-    with open(path, "rb") as stream:
-        start = stream.read(_SAMPLE_BYTES)
-    return max(1, len(start) // max(1, start.count(b"\n")))
-
-
-# -- a limit of the address space (ulimit -v) ------------------------------------------------------
-MIN_BYTES = 700 * 2**20
-BYTES_PER_THREAD = 136 * 2**20
-BYTES_PER_FILE_BYTE = 16
-"""What reading takes: measured, and rounded up (a stack and an arena for each thread)."""
-
-_STATUS = Path("/proc/self/statm")
-
-
-def check_address_space(path: Path) -> None:
-    """Raise MemoryError if a limit leaves too little address space to read a file.
-
-    The compiled reader ends the process, without a word about its cause, where an allocation
-    fails: too late to say anything.
-    """
-    limit = address_space_left()
-    if limit is None:
-        return
-    needed = MIN_BYTES + BYTES_PER_THREAD * _n_threads() + BYTES_PER_FILE_BYTE * _size(path)
-    if limit < needed:
-        raise MemoryError(
-            f"{path}: reading it requires about {needed >> 20:,} MiB of address space, but the "
-            f"limit of this process leaves {limit >> 20:,} MiB: raise it (ulimit -v)."
-        )
-
-
-def address_space_left() -> int | None:
-    """Return how many bytes the process may still allocate; None if there is no limit."""
-    if resource is None or not _STATUS.exists():
-        return None
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if soft == resource.RLIM_INFINITY:
-        return None
-    pages = int(_STATUS.read_text().split()[0])
-    return max(0, soft - pages * resource.getpagesize())
-
-
-def _n_threads() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.is_file() else 0

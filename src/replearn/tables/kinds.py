@@ -2,8 +2,7 @@
 
 The kind decides how a cell is written canonically, and so which threshold a row gets. It is
 therefore written down (in the model file, in a columns file, in the estimator's digest) and applied
-to other files as it stands, never guessed again. Numbers are read as people write them: with
-thousands separators, as money, in percent.
+to other files as it stands, never guessed again.
 """
 
 from __future__ import annotations
@@ -11,68 +10,25 @@ from __future__ import annotations
 import re
 from typing import Any
 
-# -- numbers as people write them ------------------------------------------------------------------
-PERCENT = "%"
-CURRENCIES = (
-    *("$", "€", "£", "¥", "₹"),
-    *("USD", "EUR", "GBP", "CHF", "JPY", "CNY", "INR", "CAD", "AUD", "SEK", "NOK", "DKK", "PLN"),
-)
-MARKS = {f"number {mark}": mark for mark in (PERCENT, *CURRENCIES)}
-"""Kinds of columns whose numbers carry a mark."""
-
+# -- numbers, possibly in groups of three digits ---------------------------------------------------
 _GROUPS = r"^[+-]?[1-9]\d{0,2}(?:%s\d{3})+(?:\.\d+)?$"
 _POINT_GROUPS = r"^[+-]?[1-9]\d{0,2}(?:\.\d{3})+,\d+$|^[+-]?[1-9]\d{0,2}(?:\.\d{3}){2,}$"
-_DECIMAL_COMMA = r"^([+-]?\d+),(\d{1,2})$"
 
 
-def is_number(kind: str) -> bool:
-    """Tell whether a kind is numbers, with or without a mark.
-
-    >>> is_number("number"), is_number("number $"), is_number("text")
-    (True, True, False)
-    """
-    return kind == "number" or kind in MARKS
-
-
-def read_numbers(texts: Any, mark: str | None = None) -> Any:
-    """Read cells as numbers; null where that is not possible.
-
-    Without a mark: digits, possibly in groups of three. With a currency: the same, with or without
-    the mark, brackets for negative ones, cents after a comma. With percent: only cells that carry
-    the mark, as a part of one.
+def read_numbers(texts: Any) -> Any:
+    """Read cells as numbers, possibly in groups of three digits; null where that is not possible.
 
     >>> import polars as pl
     >>> read_numbers(pl.Series(["1,234.5", "7", "1.234.567", "1,23"])).to_list()
     [1234.5, 7.0, 1234567.0, None]
-    >>> read_numbers(pl.Series(["$ 12,345.67", "-$5", "($5)", "€5"]), "$").to_list()
-    [12345.67, -5.0, -5.0, None]
-    >>> read_numbers(pl.Series(["12.3%", "5 %", "5"]), "%").to_list()
-    [0.123, 0.05, None]
     """
     import polars as pl
 
-    if mark is None:
-        numbers = texts.cast(pl.Float64, strict=False)
-        if numbers.null_count() > texts.null_count():
-            grouped = _without_groups(texts).cast(pl.Float64, strict=False)
-            numbers = numbers.zip_with(~numbers.is_null(), grouped)
-        return numbers.set(~numbers.is_finite(), None)
-    cells = texts.str.replace_all(r"[\u00a0\u202f\u2009]", " ")
-    if mark == PERCENT:
-        marked = cells.str.contains(r"%$")
-        bare = _plain(cells.str.replace(r"\s*%$", "")).str.replace(r"^([^eE]+)$", "${1}e-2")
-        numbers = bare.cast(pl.Float64, strict=False)
-        return numbers.set(~marked.fill_null(False) | ~numbers.is_finite(), None)
-    sign = re.escape(mark)
-    cells = cells.str.replace(r"^\((.+)\)$", "-$1")
-    cells = cells.str.replace(rf"^([+-]?)\s*{sign}\s*([+-]?)", "$1$2")
-    cells = cells.str.replace(rf"\s*{sign}$", "")
-    return read_numbers(_plain(cells))
-
-
-def _plain(cells: Any) -> Any:
-    """Without groups, and with a decimal point where a comma stands before one or two digits."""
-    return _without_groups(cells).str.replace(_DECIMAL_COMMA, "$1.$2")
+    numbers = texts.cast(pl.Float64, strict=False)
+    if numbers.null_count() > texts.null_count():
+        grouped = _without_groups(texts).cast(pl.Float64, strict=False)
+        numbers = numbers.zip_with(~numbers.is_null(), grouped)
+    return numbers.set(~numbers.is_finite(), None)
 
 
 def _without_groups(cells: Any) -> Any:
@@ -86,57 +42,6 @@ def _without_groups(cells: Any) -> Any:
         plain = cells.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
         cells = plain.zip_with(grouped, cells)
     return cells
-
-
-def marked_share(texts: Any, kind: str) -> float:
-    """Return the share of cells that carry the mark of a kind; 1 for kinds without a mark.
-
-    >>> import polars as pl
-    >>> marked_share(pl.Series(["$ 5", "6"]), "number $")
-    0.5
-    """
-    if kind not in MARKS:
-        return 1.0
-    return float(texts.str.contains(MARKS[kind], literal=True).mean())
-
-
-def how_written(texts: Any, kind: str) -> str | None:
-    """Say how the numbers of a column were written, if not plainly; None if they were.
-
-    >>> import polars as pl
-    >>> how_written(pl.Series(["$ 1,200", "$ 3"]), "number $")
-    "is read as numbers in $ ('$ 1,200' is 1200)"
-    >>> how_written(pl.Series(["1,200", "3"]), "number")
-    "has thousands separators ('1,200' is 1200)"
-    """
-    import polars as pl
-
-    if not is_number(kind):
-        return None
-    mark = MARKS.get(kind)
-    read = read_numbers(texts, mark)
-    decorated = (texts.cast(pl.Float64, strict=False).is_null() & ~read.is_null()).arg_true()
-    if not len(decorated):
-        return None
-    first = f"({texts[decorated[0]]!r} is {read[decorated[0]]:.12g})"
-    if mark is None:
-        return f"has thousands separators {first}"
-    return f"is read as {'parts of one' if mark == PERCENT else f'numbers in {mark}'} {first}"
-
-
-def looks_like_amounts(texts: Any) -> str | None:
-    """Return the first cell of a column of texts that are amounts in more than one way of writing.
-
-    >>> import polars as pl
-    >>> looks_like_amounts(pl.Series(["$ 5", "€ 5"])), looks_like_amounts(pl.Series(["a", "b"]))
-    ('$ 5', None)
-    """
-    known = texts.drop_nulls()
-    amounts = known.str.contains(r"^\(?[+-]?[$€£¥₹]?\s*[+-]?[\d.,' ]*\d[\d.,' ]*\s*[$€£¥₹%]?\)?$")
-    if not len(known) or not amounts.all():
-        return None
-    marked = known.filter(known.str.contains(r"[$€£¥₹%]"))
-    return str(marked[0]) if len(marked) else None
 
 
 # -- kinds of columns ------------------------------------------------------------------------------
@@ -157,16 +62,13 @@ DATE_FORMATS = {
     "date m/d/y": ("%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S"),
     "date d/m/y": ("%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"),
 }
-KINDS = (NUMBER, *DATE_FORMATS, TEXT, ID, *MARKS)
+KINDS = (NUMBER, *DATE_FORMATS, TEXT, ID)
 
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?")
 """Cells that count as missing in text files, blanks around them apart."""
 
 MOSTLY = 0.95
 """From this share of readable cells on, a column is taken for numbers (dates) with mistakes."""
-
-MIN_MARKED = 0.5
-"""From this share of cells with a mark ($) on, a column is taken for amounts of that kind."""
 
 LOOKED_AT_FIRST = 200
 MIN_ROWS_FOR_IDS = 50
@@ -186,16 +88,12 @@ def guess_kind(texts: Any) -> str:
     >>> import polars as pl
     >>> guess_kind(pl.Series(["1.5", None, "2"])), guess_kind(pl.Series(["01234", "99999"]))
     ('number', 'text')
-    >>> guess_kind(pl.Series(["$ 1,200", "$3"])), guess_kind(pl.Series(["12.3%", "5%"]))
-    ('number $', 'number %')
     """
     known = texts.drop_nulls()
     if not len(known):
         return TEXT
-    for kind in (NUMBER, *MARKS, *DATE_FORMATS):
+    for kind in (NUMBER, *DATE_FORMATS):
         for cells in (known.head(LOOKED_AT_FIRST), known):
-            if marked_share(cells, kind) < MIN_MARKED:  # before reading, which is dear
-                break
             if 1 - cells_as(cells, kind).null_count() / len(cells) < MOSTLY:
                 break
         else:
@@ -220,8 +118,8 @@ def cells_as(texts: Any, kind: str) -> Any:
     """
     import polars as pl
 
-    if is_number(kind):
-        return read_numbers(texts, MARKS.get(kind))
+    if kind == NUMBER:
+        return read_numbers(texts)
     if kind not in DATE_FORMATS:
         return texts
     dates = pl.Series(texts.name, [None] * len(texts), dtype=pl.Datetime("us"))
@@ -278,7 +176,7 @@ def typed_cells_as(column: Any, kind: str) -> Any:
     if dtype == "String":
         read = cells_as(column, kind)
         return read if column.is_null().all() or not read.is_null().all() else None
-    if is_number(kind) and own_kind == NUMBER:  # a table with types has parts of one, not percent
+    if kind == NUMBER and own_kind == NUMBER:
         seconds = dtype.startswith("Duration")
         numbers = column.dt.total_microseconds() / 1e6 if seconds else column
         numbers = numbers.cast(pl.Float64, strict=False)

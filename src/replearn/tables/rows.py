@@ -27,6 +27,18 @@ def is_frame(X: Any) -> bool:
     return _library(X) is not None and hasattr(type(X), "columns")
 
 
+def without_arrow(X: Any) -> Any:
+    """Return a table of pyarrow as a polars frame, or a pandas one; others as they are."""
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is None or not isinstance(X, pyarrow.Table):
+        return X
+    try:
+        import polars
+    except ModuleNotFoundError:
+        return X.to_pandas()
+    return polars.from_arrow(X)
+
+
 def is_sparse(X: Any) -> bool:
     """Tell whether ``X`` is a scipy sparse matrix or array."""
     return bool(sparse.issparse(X))
