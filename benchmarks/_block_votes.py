@@ -6,8 +6,7 @@ import numpy as np
 from _base_learners import base_estimator
 from _data import disjoint_samples
 
-from replearn import PointwiseReplicableClassifier
-from replearn.bounds import arcsine_law, optimal_law, smallest_width, uniform_law
+from replearn import PointwiseReplicableClassifier, plan
 from replearn.execution import BlockEnsemble
 
 
@@ -44,14 +43,8 @@ def single_of_pair(table, model, size, pair):
 
 def law_for(kind, vote, n_blocks, rho):
     """The narrowest law that certifies rho, or None if there is none."""
-    if kind == "optimal":
-        try:
-            return optimal_law(n_blocks, rho)
-        except ValueError:
-            return None
-    width = smallest_width(rho, n_blocks, law=kind, vote=vote)
-    builder = {"arcsine": arcsine_law, "uniform": uniform_law}[kind]
-    return None if width is None else builder(n_blocks, width)
+    made = plan(rho=rho, n_blocks=n_blocks, law=kind, vote=vote, block_size=1)
+    return made.law if made.certified else None
 
 
 def majority_scores(votes, n_blocks):

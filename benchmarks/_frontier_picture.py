@@ -11,7 +11,6 @@ from _tables import Record, grouped
 STYLES = {
     ("arcsine", "hard"): ("o", "arcsine, hard votes (default); number: T"),
     ("uniform", "hard"): ("s", "uniform, hard votes"),
-    ("optimal", "hard"): ("^", "optimal, hard votes"),
     ("arcsine", "soft"): ("P", "arcsine, soft votes"),
     ("uniform", "soft"): ("X", "uniform, soft votes"),
     ("majority", "hard"): ("*", "plain majority (promises nothing)"),

@@ -31,7 +31,6 @@ MIN_ROWS = 20
 KINDS = (
     ("arcsine", "hard"),
     ("uniform", "hard"),
-    ("optimal", "hard"),
     ("arcsine", "soft"),
     ("uniform", "soft"),
     ("majority", "hard"),

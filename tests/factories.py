@@ -7,6 +7,7 @@ from scipy.stats import binom
 from sklearn.naive_bayes import GaussianNB
 
 from replearn import PointwiseReplicableClassifier, plan
+from replearn.bounds.laws import table_law
 from replearn.exceptions import NotCertifiedWarning
 
 FALSE_ALARM = 1e-8
@@ -19,6 +20,12 @@ def limit(n_trials, chance, n_looks=1):
     With ``n_looks`` it holds for the largest of so many counts.
     """
     return binom.isf(FALSE_ALARM / n_looks, n_trials, np.minimum(chance, 1.0))
+
+
+def law_with_atoms(n_blocks, every=4):
+    """Return a law whose threshold lies at a few vote shares only: large steps, no width."""
+    heights = np.arange(n_blocks // 2 + 1) // every * every / n_blocks
+    return table_law([*heights, *1.0 - heights[: (n_blocks + 1) // 2][::-1]])
 
 
 PLANNED = (

@@ -10,11 +10,11 @@ from replearn.bounds import (
     arcsine_law,
     flip_supremum,
     halves_supremum,
-    optimal_law,
     table_law,
     uniform_law,
 )
-from replearn.bounds.flips import halves_curve
+from replearn.bounds.pairs import gap_coefficients
+from tests.factories import law_with_atoms
 
 
 def over_all_splits(law, ones):
@@ -35,7 +35,7 @@ def over_all_splits(law, ones):
 )
 def test_all_splits_of_a_tiny_file(law):
     exact = [float(over_all_splits(law, ones)) for ones in range(2 * law.n_blocks + 1)]
-    assert halves_curve(law) == pytest.approx(exact, abs=1e-12)
+    assert gap_coefficients(law.probabilities) == pytest.approx(exact, abs=1e-12)
     assert max(exact) <= halves_supremum(law) <= max(exact) + 1e-9
 
 
@@ -48,7 +48,9 @@ def test_the_curve_is_hypergeometric(n_blocks, width):
     mass = stats.hypergeom.pmf(first, 2 * n_blocks, ones, n_blocks)
     second = np.clip(ones - first, 0, n_blocks)
     gaps = np.abs(law.probabilities[first] - law.probabilities[second])
-    assert halves_curve(law) == pytest.approx((mass * gaps).sum(axis=1), abs=1e-10)
+    assert gap_coefficients(law.probabilities) == pytest.approx(
+        (mass * gaps).sum(axis=1), abs=1e-10
+    )
 
 
 def test_halves_differ_a_little_more_than_fresh_samples():
@@ -61,7 +63,7 @@ def test_halves_differ_a_little_more_than_fresh_samples():
 
 def test_simulated_halves_of_one_file_break_the_bound_of_fresh_samples():
     law, rng, trials = uniform_law(4), np.random.default_rng(5), 100_000
-    ones = int(halves_curve(law).argmax())
+    ones = int(gap_coefficients(law.probabilities).argmax())
     blocks = rng.permuted(np.tile([1] * ones + [0] * (8 - ones), (trials, 1)), axis=1)
     first = blocks[:, :4].sum(axis=1)
     u = rng.random(trials)
@@ -77,7 +79,7 @@ def test_soft_votes():
     assert halves_supremum(law, "soft") == pytest.approx(halves_supremum(law), rel=1e-6)
     assert halves_supremum(arcsine_law(16, 0.8), "soft") > halves_supremum(arcsine_law(16, 0.8))
     with pytest.raises(ValueError, match="continuous law"):
-        halves_supremum(optimal_law(18, 0.1), "soft")
+        halves_supremum(law_with_atoms(18), "soft")
 
 
 def test_many_blocks():

@@ -10,11 +10,11 @@ from replearn.bounds import (
     flip_bound,
     flip_curve,
     flip_supremum,
-    optimal_law,
     runs_bound,
     table_law,
     uniform_law,
 )
+from tests.factories import law_with_atoms
 
 
 @pytest.mark.parametrize("runs", [2, 3, 4])
@@ -102,4 +102,4 @@ def test_wrong_values_are_named():
     with pytest.raises(TypeError, match="runs must be a whole number"):
         flip_curve(uniform_law(4), [0.5], runs=2.5)
     with pytest.raises(ValueError, match="continuous law"):
-        runs_bound(optimal_law(18, 0.1), 3, "soft")
+        runs_bound(law_with_atoms(18), 3, "soft")

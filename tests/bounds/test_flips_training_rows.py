@@ -8,11 +8,11 @@ from replearn.bounds import (
     flip_bound,
     flip_curve,
     flip_supremum,
-    optimal_law,
     runs_bound,
     uniform_law,
 )
 from replearn.bounds.flips import training_row_bound
+from tests.factories import law_with_atoms
 
 
 def flips_of_a_memoriser(law, q, vote, trained):
@@ -66,8 +66,8 @@ def test_the_parts_of_the_bound():
     assert training_row_bound(law, repeated=True, runs=9) == 1.0
 
 
-def test_optimal_laws_have_large_steps():
-    assert optimal_law(64, 0.1).largest_step > 3 * arcsine_law(64, 0.651).largest_step
+def test_laws_with_atoms_have_large_steps():
+    assert law_with_atoms(64).largest_step > 2 * arcsine_law(64, 0.651).largest_step
 
 
 def test_wrong_values_are_named():

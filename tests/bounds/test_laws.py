@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, reject, settings, strategies as st
 
-from replearn.bounds import ThresholdLaw, arcsine_law, optimal_law, table_law, uniform_law
+from replearn.bounds import ThresholdLaw, arcsine_law, table_law, uniform_law
 from replearn.bounds.laws import LAW_BITS, portable_arcsine
 from replearn.exceptions import CertificateError
 
@@ -92,7 +92,6 @@ LAWS = [
     uniform_law(1),
     uniform_law(32, 0.7),
     arcsine_law(33, 0.85),
-    optimal_law(18, 0.1),
     table_law([0.0, 0.1, 0.5, 1.0]),
 ]
 

@@ -6,7 +6,6 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from replearn.bounds import multiclass_flip_bound, uniform_law
-from replearn.bounds.flips import central_binomial
 from replearn.bounds.multiclass import (
     agreement_probability,
     class_error_factor,
@@ -15,6 +14,7 @@ from replearn.bounds.multiclass import (
     mean_range,
     smallest_blocks_multiclass,
 )
+from replearn.bounds.pairs import central_binomial
 
 weights = st.integers(2, 6).flatmap(
     lambda k: st.tuples(*[st.lists(st.integers(0, 20), min_size=k, max_size=k).filter(any)] * 2)

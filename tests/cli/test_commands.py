@@ -71,7 +71,6 @@ def test_plan_of_another_task(call, tmp_path):
     [
         (("heavy-whole-set", "--nu", 0.2), "heavy, whole set"),
         (("approximate", "--n", 900, "--rho", 0.2), "approximate"),
-        (("--n", 900, "--law", "optimal", "--rho", 0.2), "pointwise"),
     ],
 )
 def test_tasks_of_several_words(call, words, task):

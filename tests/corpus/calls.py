@@ -28,8 +28,6 @@ CHOICES = {"selector": "selection", "select": "selection", "threshold": "thresho
 def fit_pointwise(table: Table, base: Any = None, *, groups: Any = None, **settings: Any) -> Any:
     """Fit with these parameters, or with a plan where only a plan has them."""
     settings = {"shared_key": KEY, **settings}
-    if settings.get("law") == "programme":
-        settings["law"] = "optimal"
     if settings.get("n_blocks") and "n_partitions" in settings and "max_fits" not in settings:
         settings["max_fits"] = settings["n_blocks"] * settings.pop("n_partitions")
     if settings.keys() <= set(rl.PointwiseReplicableClassifier._get_param_names()):

@@ -16,7 +16,6 @@ POINTWISE = {
     "small rho": {"n": 60_000, "rho": 0.04},
     "large rho": {"n": 400, "rho": 0.4},
     "uniform": {"n": 4000, "rho": 0.1, "law": "uniform", "width": 1.0, "n_partitions": 1},
-    "programme": {"n": 1200, "rho": 0.15, "law": "optimal", "n_blocks": 16},
     "soft": {"n": 4000, "rho": 0.1, "vote": "soft"},
     "four runs": {"n": 8000, "rho": 0.3, "runs": 4},
     "three classes": {"n": 10_000, "rho": 0.1, "classes": ["c", "a", "b"]},

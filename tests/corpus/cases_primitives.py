@@ -162,7 +162,9 @@ def selected_hypothesis() -> Facts:
 def selected_from_a_cover() -> Facts:
     table = pair_of_columns()
     cover = CLASSES["boxes"].cover(table.new[:8])
-    found = primitives.select_hypothesis(cover, table.X, table.y, key=KEY, alpha=0.2, beta=0.2)
+    found = primitives.select_hypothesis(
+        cover.rules, table.X, table.y, names=cover.identity, key=KEY, alpha=0.2, beta=0.2
+    )
     return {
         "chosen": str(found.candidate),
         **choice_facts(found),

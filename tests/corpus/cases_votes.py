@@ -102,10 +102,6 @@ def law_arcsine_of_given_width() -> Facts:
     return _pointwise(tables.answers(), law="arcsine", width=0.5)
 
 
-def law_programme() -> Facts:
-    return _pointwise(tables.answers(), law="programme")
-
-
 def law_of_a_table() -> Facts:
     given = plan(n=427, n_blocks=12, width=0.7).law
     return _pointwise(tables.answers(), law=given, n_blocks=12)

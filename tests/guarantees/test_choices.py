@@ -11,7 +11,7 @@ import replearn.learners
 import replearn.paper
 import replearn.primitives
 from replearn import NotCertifiedWarning
-from replearn.bounds.flips import any_score_flip_bound, score_half_width
+from replearn.bounds.scores import any_score_flip_bound, score_half_width
 from replearn.exceptions import CertificateError
 from replearn.guarantees import THEOREMS, Plan, certify, plan
 from replearn.learners import ReplicableSearchCV, ReplicableSelector, ScoreReplicableClassifier

@@ -17,7 +17,6 @@ REQUESTS = [
     PlanRequest(n=5_000),
     PlanRequest(n=5_000, rho=0.2, vote="soft", unit="groups", law="uniform", width=0.9),
     PlanRequest(n=900, rho=0.2, law=uniform_law(30)),
-    PlanRequest(n=900, rho=0.2, law="optimal", n_blocks=16),
     PlanRequest(n=5_000, rho=0.3, n_classes=3),
     PlanRequest(n=8_000, rho=0.3, runs=4),
     PlanRequest(n=90_000, rho=0.2, beta=0.1, d=2, label_noise=False),

@@ -17,7 +17,6 @@ from replearn.records.json import digest_of
 ARGUMENTS = {
     "default": {"n": 20_000, "rho": 0.1, "classes": ["no", "yes"], "decimals": 6},
     "uncertified": {"n": 300, "rho": 0.1},
-    "optimal": {"n": 500, "rho": 0.2, "law": "optimal"},
     "soft": {"n": 5_000, "rho": 0.2, "vote": "soft", "unit": "groups"},
     "multiclass": {"n": 5_000, "rho": 0.3, "classes": ["a", "b", "c"]},
     "runs": {"n": 5_000, "rho": 0.3, "runs": 4},

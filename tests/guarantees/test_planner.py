@@ -25,7 +25,6 @@ def test_arcsine_widths(blocks, width):
 
 def test_smallest_numbers_of_blocks():
     assert plan(rho=0.1).n_blocks == 18
-    assert plan(rho=0.1, law="optimal").n_blocks == 16
     assert plan(rho=0.1, n_classes=3).n_blocks == 87
 
 
@@ -39,7 +38,6 @@ GRID = [
     {"rho": 0.1, "law": "uniform", "width": 1.0},
     {"rho": 0.1, "law": "uniform", "width": 0.5},
     {"rho": 0.1, "width": 0.9},
-    {"rho": 0.15, "law": "optimal"},
     {"rho": 0.1, "vote": "soft"},
     {"rho": 0.2, "n_classes": 3},
     {"rho": 0.3, "n_classes": 5},
@@ -251,8 +249,6 @@ def test_a_plan_depends_on_its_parameters_only():
         ({"n": 100, "law": "normal"}, "law=.* must be one of"),
         ({"n": 100, "vote": "loud"}, "vote=.* must be one of"),
         ({"n": 100, "unit": "cows"}, "unit=.* must be one of"),
-        ({"n": 100, "law": "optimal", "vote": "soft"}, "continuous law"),
-        ({"n": 100, "rho": 0.3, "law": "optimal", "runs": 3}, "two runs"),
         ({"n": 100, "law": uniform_law(4), "n_blocks": 5}, "law is for 4 blocks"),
         ({"n": 100, "classes": ["a", "a"]}, "different"),
         ({"n": 100, "classes": ["a", "b"], "n_classes": 3}, "does not match"),

@@ -76,7 +76,6 @@ def test_stacking_shows_its_methods_only_when_fitted(data, vote):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"law": "optimal", "width": 0.5}, r'width=0\.5 cannot be set with law="optimal"'),
         (
             {"law": arcsine_law(18, 0.9), "width": 0.5},
             r"width=0\.5 cannot be set: the given law has its own width",

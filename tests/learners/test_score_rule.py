@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
-from replearn.bounds.flips import score_half_width
-from replearn.learners.score_rule import ErrorCurve, ScoreRule, SphereRule, mean_score, simplex
+from replearn.bounds.scores import score_half_width
+from replearn.learners.score_rule import (
+    ErrorCurve,
+    ScoreRule,
+    SphereRule,
+    _sphere_peak,
+    mean_score,
+    simplex,
+)
 from replearn.randomness import SharedKey, as_points
 
 POINTS = as_points(np.arange(40_000.0)[:, np.newaxis])
@@ -81,3 +88,12 @@ def test_means_do_not_depend_on_the_batch():
     scores = np.random.default_rng(0).random((1000, 24))
     alone = np.concatenate([mean_score(row[np.newaxis]) for row in scores])
     assert (mean_score(scores) == alone).all()
+
+
+def test_heights_on_the_sphere():
+    rng = np.random.default_rng(0)
+    for dimension in (3, 4, 9):
+        points = rng.normal(size=(400_000, dimension))
+        heights = points[:, 0] / np.linalg.norm(points, axis=1)
+        density = (np.abs(heights) < 0.05).mean() / 0.1
+        assert density == pytest.approx(_sphere_peak(dimension), rel=0.02)

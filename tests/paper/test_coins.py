@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from replearn.paper import coins
 from replearn.paper.coins import (
     CoinLaw,
     coin_error_bound,
@@ -36,26 +37,11 @@ def test_flip_bound_holds_for_every_bias(n, ends):
 
 @pytest.mark.parametrize("ends", [(0.4, 0.6), (0.01, 0.05), (0.94, 0.99)])
 def test_closed_formulas_hold_too(ends, monkeypatch):
-    from replearn.bounds import coins
-
-    monkeypatch.setattr(coins, "_EXACT_THROWS", 0)
-    monkeypatch.setattr(coins, "_EXACT_RARE", 0)
+    monkeypatch.setattr(coins, "HALVED", 0)
     law, n = CoinLaw("arcsine", *ends), 400
     bound = coin_flip_bound.__wrapped__(n, law)
     worst = max(exact_flip(n, law, q) for q in np.linspace(0, 1, 201))
     assert worst <= bound <= 1.5 * worst
-
-
-def test_rare_heads_use_the_supremum_over_masses(monkeypatch):
-    from replearn.bounds import coins
-
-    monkeypatch.setattr(coins, "_EXACT_THROWS", 0)
-    law, n = CoinLaw("arcsine", 0.0, 0.1), 300
-    bound = coin_flip_bound.__wrapped__(n, law)
-    mirrored = coin_flip_bound.__wrapped__(n, law.mirrored())
-    worst = max(exact_flip(n, law, q) for q in np.linspace(0, 0.3, 301))
-    assert worst <= bound <= 1.2 * worst
-    assert mirrored == pytest.approx(bound, rel=1e-6)
 
 
 @pytest.mark.parametrize(("p0", "q0"), [(-1, 1), (-0.3, 0.3), (-0.9, -0.6), (0.2, 0.7)])

@@ -22,19 +22,14 @@ from replearn.bounds.class_flips import (
 from replearn.bounds.collisions import point_mass_limits
 from replearn.bounds.domain import collision_bound
 from replearn.bounds.flips import (
-    any_score_flip_bound,
     flip_bound,
     flip_curve,
     flip_supremum,
     halves_supremum,
-    normal_flip_bound,
     repeated_row_bound,
     runs_bound,
-    score_half_width,
     soft_flip_bound,
-    sphere_peak,
     training_row_bound,
-    worst_score_flip_bound,
 )
 from replearn.bounds.foreseen import (
     average_flip_estimate,
@@ -74,7 +69,6 @@ from replearn.bounds.numeric import (
     kl_lower,
     kl_upper,
 )
-from replearn.bounds.optimal import optimal_law, tightest_law
 from replearn.bounds.regression import (
     cell_escape,
     mean_rounding_flips,
@@ -82,6 +76,12 @@ from replearn.bounds.regression import (
     smallest_blocks_rounding,
 )
 from replearn.bounds.repeats import least_log_tail
+from replearn.bounds.scores import (
+    any_score_flip_bound,
+    normal_flip_bound,
+    score_half_width,
+    worst_score_flip_bound,
+)
 from replearn.bounds.selection import (
     finite_randomness_flip_bound,
     selection_agreement,
@@ -100,7 +100,6 @@ from replearn.bounds.vc import (
     realizable_tail,
 )
 from replearn.bounds.whole_models import jensen_bound, jensen_tail
-from replearn.bounds.widths import make_law, smallest_blocks, smallest_width
 
 __all__ = [
     "ThresholdLaw",
@@ -118,18 +117,14 @@ __all__ = [
     "flip_supremum",
     "halves_supremum",
     "jensen_bound",
-    "make_law",
     "multiclass_flip_bound",
-    "optimal_law",
     "realizable_sample_size",
     "rounded_table",
     "runs_bound",
     "selection_agreement",
     "selection_flip_bound_sampled",
     "selection_scale",
-    "smallest_blocks",
     "smallest_sample_selection",
-    "smallest_width",
     "table_law",
     "uniform_law",
 ]

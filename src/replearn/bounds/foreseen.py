@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from replearn.bounds.flips import binomial_masses, log_choose
+from replearn.bounds.flips import binomial_masses
 from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.numeric import Floats, Integers
+from replearn.bounds.pairs import log_choose
 from replearn.records import check_fraction
 
 # Above this many blocks the lattice no longer matters and a beta distribution replaces it.

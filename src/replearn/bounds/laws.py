@@ -7,7 +7,7 @@ probability ``G_k`` for a 53-bit uniform ``u``.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -44,11 +44,11 @@ def frozen(values: NDArray[Any]) -> NDArray[Any]:
 class ThresholdLaw:
     """A frozen distribution function of the shared threshold.
 
-    Build one with `uniform_law`, `arcsine_law`, `optimal_law`, `table_law` or `make_law`.
+    Build one with `uniform_law`, `arcsine_law` or `table_law`.
 
     Parameters
     ----------
-    name : {"uniform", "arcsine", "optimal", "table"}
+    name : {"uniform", "arcsine", "table"}
         Where the table comes from.
     n_blocks : int
         Number of blocks T, which is the number of votes.
@@ -73,7 +73,7 @@ class ThresholdLaw:
     table: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        check_choice("name", self.name, ("uniform", "arcsine", "optimal", "table"))
+        check_choice("name", self.name, ("uniform", "arcsine", "table"))
         check_count("n_blocks", self.n_blocks, most=MAX_BLOCKS)
         table = np.array(self.table, dtype=np.int64)
         if table.shape != (self.n_blocks + 1,):
@@ -286,13 +286,6 @@ def portable_arcsine(p: Floats) -> Floats:
     for term in reversed(terms):
         series = series * square + term
     return 16.0 * x * series
-
-
-# In which scale of p = 2 B / T - 1 the threshold is uniform.
-SCALES: dict[str, Callable[[Floats], Floats]] = {
-    "uniform": np.positive,
-    "arcsine": portable_arcsine,
-}
 
 
 def _lower_half(n_blocks: int) -> Floats:

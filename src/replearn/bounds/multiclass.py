@@ -111,7 +111,7 @@ def least_sharpness(n_classes: int) -> float:
 def mean_range(n_blocks: int, n_classes: int) -> float:
     """Bound the mean range of the differences between two runs' vote shares, rounded up.
 
-    >>> from replearn.bounds.flips import central_binomial
+    >>> from replearn.bounds.pairs import central_binomial
     >>> abs(mean_range(64, 2) / (2 * central_binomial(64)) - 1) < 0.005
     True
     """

@@ -9,9 +9,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.bounds.flips import central_binomial
 from replearn.bounds.laws import MAX_BLOCKS
 from replearn.bounds.numeric import Floats, upper_probability
+from replearn.bounds.pairs import central_binomial
 from replearn.bounds.theorem import theorem
 from replearn.records import check_count, check_positive, require_integer
 

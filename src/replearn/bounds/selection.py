@@ -13,9 +13,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.bounds.flips import central_binomial
 from replearn.bounds.multiclass import log_weight_agreement
 from replearn.bounds.numeric import upper_probability
+from replearn.bounds.pairs import central_binomial
 from replearn.bounds.theorem import theorem
 from replearn.records import (
     bisect,

@@ -68,9 +68,7 @@ class PlanOptions(CommandOptions):
     max_fits: int | None = number("votes: maximum number of fits")
     decimals: int | None = number("votes: round numbers before thresholds are derived from them")
     classes: str | None = option("votes: the labels, part of the protocol", "A,B")
-    law: str | None = option(
-        "votes: law of the thresholds", choices=("arcsine", "uniform", "optimal")
-    )
+    law: str | None = option("votes: law of the thresholds", choices=("arcsine", "uniform"))
     vote: str | None = option("votes: labels or probabilities", choices=("hard", "soft"))
     small_blocks: str | None = option(
         "votes: whether default leaf sizes and bins follow the block size (default: adapt)",

@@ -18,7 +18,7 @@ Label = str | int | float | bool
 NOTIONS = ("pointwise", "approximate")
 VOTES = ("hard", "soft")
 UNITS = ("rows", "groups")
-LAWS = ("arcsine", "uniform", "optimal")
+LAWS = ("arcsine", "uniform")
 SMALL_BLOCKS = ("adapt", "keep")
 FAMILIES = ("any", "forest", "boosting")
 
@@ -70,7 +70,7 @@ class PlanRequest:
         Number of blocks. If None, it follows from n and the targets.
     block_size : int, default=None
         Smallest number of rows of a block.
-    law : {"arcsine", "uniform", "optimal"} or ThresholdLaw, default=None
+    law : {"arcsine", "uniform"} or ThresholdLaw, default=None
         Law of the shared threshold. If None, "arcsine" for task "pointwise", and "uniform" for task
         "approximate" or if alpha, beta or d is given.
     width : float, default=None
@@ -307,17 +307,10 @@ def _check_law(request: PlanRequest) -> None:
     law = request.law
     if request.width is not None and request.binary and isinstance(law, ThresholdLaw):
         raise ValueError(f"width={request.width} cannot be set: the given law has its own width")
-    if request.width is not None and request.binary and law == "optimal":
-        raise ValueError(
-            f'width={request.width} cannot be set with law="optimal", which has none: leave it out'
-        )
     if isinstance(law, ThresholdLaw) and request.n_blocks not in (None, law.n_blocks):
         raise ValueError(f"n_blocks={request.n_blocks}, but the law is for {law.n_blocks} blocks")
-    is_continuous = law.is_continuous if isinstance(law, ThresholdLaw) else law != "optimal"
-    if request.vote == "soft" and not is_continuous:
+    if request.vote == "soft" and isinstance(law, ThresholdLaw) and not law.is_continuous:
         raise ValueError('vote="soft" requires a continuous law: use law="arcsine" or "uniform"')
-    if law == "optimal" and (request.task != "pointwise" or request.runs != 2):
-        raise ValueError('law="optimal" is for two runs, pointwise: use law="arcsine"')
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,10 @@ from replearn.bounds import (
     arcsine_law,
     flip_bound,
     least_sharpness,
-    make_law,
-    optimal_law,
-    smallest_blocks,
     smallest_blocks_multiclass,
-    smallest_width,
-    tightest_law,
 )
+from replearn.bounds.flips import uniform_flip_bound
+from replearn.bounds.laws import LAWS_OF_A_WIDTH
 from replearn.guarantees.choices import ChoiceDesign
 from replearn.guarantees.design import MIN_BLOCK, NOTIONS, Design, PlanRequest
 from replearn.guarantees.guarantee import Ledger
@@ -32,14 +29,13 @@ from replearn.records import bisect, check_choice, smallest_integer
 from replearn.registry import PLANNED, entries_of
 
 GOLDEN = (math.sqrt(5) - 1) / 2
-STEPS_TO_BEST_WIDTH = 14
+STEPS_TO_BEST_WIDTH = 9
 STEPS_TO_NARROWEST = 24
 STEPS_TO_SHARPEST = 40
 SHARPEST = 8
 SOFT_WIDTHS = range(50, 100)
-MAX_BLOCKS_OPTIMAL = 2_000
 MAX_BLOCKS = 1_000_000
-MAX_BLOCKS_SEARCHED = 20_000
+MAX_BLOCKS_SEARCHED = 4_000
 
 MARGIN = 1.0 - 2e-6
 """Another machine may compute a supremum a relative 1e-6 larger: where possible, keep a margin."""
@@ -103,17 +99,6 @@ class Promise:
         )
         return max(least, math.floor(sharpest * 1e4) / 1e4)
 
-    @property
-    def _simple(self) -> bool:
-        """Whether the searches in bounds apply: the pointwise notion."""
-        request = self.request
-        if request.task != "pointwise":
-            return False
-        if not request.binary:
-            return request.runs == 2
-        # the soft bound of the arcsine law jumps as the law widens: scanned here instead
-        return request.vote == "hard" or request.law != "arcsine" or request.width is not None
-
     def law_for(self, n_blocks: int) -> ThresholdLaw | None:
         """Return the law to use with this many blocks: the narrowest that meets the target.
 
@@ -124,62 +109,39 @@ class Promise:
             return None
         if isinstance(request.law, ThresholdLaw):
             return request.law
-        if request.law == "optimal":
-            return self._optimal(n_blocks)
         if request.width is not None:
             return self._make(n_blocks, request.width)
-        if self.target is None:
-            return self._best(n_blocks)
-        law = self._narrowest_simple(n_blocks) if self._simple else None
-        return self._narrowest(n_blocks) if law is None else law
+        return self._best(n_blocks) if self.target is None else self._narrowest(n_blocks)
 
     def _make(self, n_blocks: int, width: float) -> ThresholdLaw:
-        assert isinstance(self.request.law, str)
-        return make_law(self.request.law, n_blocks, width=width)
-
-    def _optimal(self, n_blocks: int) -> ThresholdLaw:
-        if self.target is not None:
-            try:
-                return optimal_law(n_blocks, self.target)
-            except ValueError:
-                if n_blocks > MAX_BLOCKS_OPTIMAL:
-                    raise
-        return tightest_law(n_blocks)
-
-    def _narrowest_simple(self, n_blocks: int) -> ThresholdLaw | None:
-        """Use the exact search of the bounds."""
-        assert self.target is not None
-        request = self.request
-        for budget in (self.target * MARGIN, self.target):
-            width = smallest_width(
-                budget, n_blocks, law=str(request.law), vote=request.vote, runs=request.runs
-            )
-            if width is not None:
-                return self._make(n_blocks, width)
-        return None
+        return LAWS_OF_A_WIDTH[str(self.request.law)](n_blocks, width)
 
     def _narrowest(self, n_blocks: int) -> ThresholdLaw:
-        """Bisect below the best width, keeping the passing side; the best one if none passes."""
-        best = self._best(n_blocks)
+        """Bisect below a width that meets the target; the best law if none does."""
+        best = self._best(n_blocks, self.target)
         if not self.meets(n_blocks, best) or best.width is None:
             return best
-        width = bisect(
-            lambda narrower: self.meets(n_blocks, self._make(n_blocks, narrower)),
-            best.width,
-            0.0,
-            halvings=STEPS_TO_NARROWEST,
-        )
-        readable = self._make(n_blocks, min(1.0, math.ceil(width * 1e4) / 1e4))
-        return readable if self.meets(n_blocks, readable) else self._make(n_blocks, width)
+        target = self.target
+        assert target is not None
+        if self.bound(n_blocks, best) <= target * MARGIN:
+            target *= MARGIN
 
-    def _best(self, n_blocks: int) -> ThresholdLaw:
-        """Return the law with the smallest bound (golden section in the arcsine scale)."""
+        def passes(width: float) -> bool:
+            return self.bound(n_blocks, self._make(n_blocks, width)) <= target
+
+        width = bisect(passes, best.width, 0.0, halvings=STEPS_TO_NARROWEST)
+        readable = min(1.0, math.ceil(width * 1e4) / 1e4)
+        return self._make(n_blocks, readable if passes(readable) else width)
+
+    def _best(self, n_blocks: int, enough: float | None = None) -> ThresholdLaw:
+        """Return the law with the smallest bound, or the first that is found with ``enough``.
+
+        A golden section in the arcsine scale: the bound falls and rises again.
+        """
         if self.request.law == "uniform":
             return self._make(n_blocks, 1.0)
         if self.request.vote == "soft":
             return best_soft_law(n_blocks)
-        low = math.pi / 4
-        high = math.pi / 2
         tried: dict[float, float] = {}
 
         def height(angle: float) -> float:
@@ -187,19 +149,21 @@ class Promise:
                 tried[angle] = self.bound(n_blocks, self._make(n_blocks, math.sin(angle)))
             return tried[angle]
 
-        left = high - GOLDEN * (high - low)
-        right = low + GOLDEN * (high - low)
+        # the best half-width approaches 1 like 1 / sqrt(T)
+        high = math.pi / 2
+        high -= 0.3 / math.sqrt(n_blocks)
+        low = max(math.pi / 4, high - 1.5 / math.sqrt(n_blocks))
         for _ in range(STEPS_TO_BEST_WIDTH):
+            left = high - GOLDEN * (high - low)
+            right = low + GOLDEN * (high - low)
             if height(left) <= height(right):
                 high = right
-                right = left
-                left = high - GOLDEN * (high - low)
             else:
                 low = left
-                left = right
-                right = low + GOLDEN * (high - low)
+            if enough is not None and min(tried.values()) <= enough * MARGIN:
+                break
         best = math.sin(min(tried, key=lambda angle: tried[angle]))
-        return self._make(n_blocks, round(best, 4))
+        return self._make(n_blocks, math.ceil(best * 1e4) / 1e4)
 
     # -- blocks ----------------------------------------------------------------------------------
     def smallest_blocks(self) -> int | None:
@@ -210,30 +174,28 @@ class Promise:
             return law.n_blocks if self.meets(law.n_blocks, law) else None
         if target is None:
             return 1
-        try:
-            return self._search_blocks(target)
-        except ValueError:  # more blocks than the bounds can handle
-            return None
-
-    def _search_blocks(self, target: float) -> int | None:
         request = self.request
-        if not self._simple:
-            return smallest_integer(self.some_law_meets, limit=MAX_BLOCKS)
-        if not request.binary:
+        if not request.binary and request.task == "pointwise" and request.runs == 2:
             return smallest_blocks_multiclass(target, request.n_classes)
-        law = str(request.law)
-        if law == "arcsine" and request.width is None:
-            enough = smallest_blocks(target, law="uniform", runs=request.runs)
-            if enough > MAX_BLOCKS_SEARCHED:
-                return enough  # not the smallest number, but found in an instant
-        width = None if law == "optimal" else request.width
-        return smallest_blocks(target, law=law, width=width, vote=request.vote, runs=request.runs)
+        start = 1
+        limit = MAX_BLOCKS
+        if request.task == "pointwise" and request.runs == 2 and request.width is None:
+            # theorem: pointwise-threshold (two runs need about 1 / (pi rho^2) blocks with the
+            # uniform law, and at least 0.4 times as many with the arcsine law)
+            uniform = smallest_integer(lambda t: uniform_flip_bound(t, 1.0) <= target, limit=limit)
+            if request.law == "uniform" or uniform is None or uniform > MAX_BLOCKS_SEARCHED:
+                return uniform
+            if request.vote == "hard":
+                start = max(1, int(0.4 * uniform))
+                limit = uniform + 2
+        return smallest_integer(self.some_law_meets, start=start, limit=limit)
 
     def some_law_meets(self, n_blocks: int) -> bool:
         """Whether this many blocks can meet the target."""
-        if self.request.binary and self.request.width is None and not self._simple:
-            return self.meets(n_blocks, self._best(n_blocks))
-        return self.meets(n_blocks, self.law_for(n_blocks))
+        request = self.request
+        if not request.binary or request.width is not None:
+            return self.meets(n_blocks, self.law_for(n_blocks))
+        return self.meets(n_blocks, self._best(n_blocks, self.target))
 
 
 @lru_cache(maxsize=1024)
@@ -382,6 +344,7 @@ def _check_names(task: str, params: dict[str, Any]) -> None:
         raise TypeError(f"plan({task!r}) does not take {unknown}; its options are {options}")
 
 
+@lru_cache(maxsize=256)
 def plan_votes(request: PlanRequest) -> Plan:
     """Plan blocks that vote, and compute what the request leaves open.
 

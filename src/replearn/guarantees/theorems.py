@@ -64,6 +64,11 @@ _ENTRIES = (
         "lem:p-estimate",
     ),
     Theorem(
+        "binomial-pairs",
+        "The mean of a function of two independent binomial counts of one chance is at most the "
+        "largest of its means given the sum of the counts.",
+    ),
+    Theorem(
         "soft-votes",
         "With scores instead of votes and a continuous law of Lipschitz constant L the flip "
         "probability is at most 2 L f(T).",

@@ -14,6 +14,7 @@ well, up to four classes.
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr
 
-from replearn.bounds import sphere_peak
 from replearn.execution import BlockEnsemble
 from replearn.learners.inputs import Precision, keyed_points
 from replearn.learners.training import TrainedBlocks
@@ -423,7 +423,7 @@ class SphereRule:
         """How far behind a class can be and still win: the largest difference of offsets."""
         # The curve is that of (1 + difference) / 2. theorem: score-thresholds
         error = 2.0 * self.curve.level
-        return 2.0 * sphere_peak(self.dimension) * self.half_width * error
+        return 2.0 * _sphere_peak(self.dimension) * self.half_width * error
 
     def noise(self, key: SharedKey, points: Points) -> Floats:
         """Return each point's offsets, one for each class."""
@@ -493,3 +493,13 @@ def simplex(n_corners: int, dimension: int) -> Floats:
         radius = ((corners[0] - corners[corner]) ** 2).sum()
         corners[corner, corner - 1] = np.sqrt(1.0 - radius)
     return corners
+
+
+def _sphere_peak(dimension: int) -> float:
+    """Largest density of one coordinate of a uniform point on the unit sphere.
+
+    >>> round(_sphere_peak(3), 4), round(_sphere_peak(4), 4)
+    (0.5, 0.6366)
+    """
+    half = dimension / 2.0
+    return math.exp(math.lgamma(half) - math.lgamma(half - 0.5)) / math.sqrt(math.pi)

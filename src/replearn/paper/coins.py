@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds.flips import central_binomial, flip_supremum
-from replearn.bounds.laws import ROUNDING, ThresholdLaw, portable_arcsine
+from replearn.bounds.laws import ROUNDING, portable_arcsine
 from replearn.bounds.numeric import Floats, upper_probability
+from replearn.bounds.pairs import HALVED, central_binomial, gap_coefficients, largest_mean
 from replearn.bounds.theorem import theorem
 from replearn.guarantees import Certificate, certify
 from replearn.guarantees.guarantee import Conclusion, Guarantee, Ledger, Needed, reached, rounded_up
@@ -23,7 +23,6 @@ from replearn.paper.heavy_hitters import (
     MembershipLaw,
     below_levels,
     false_member_bound,
-    largest_mean_difference,
     missed_point_bound,
     root_difference_bound,
 )
@@ -38,10 +37,6 @@ from replearn.records import (
     smallest_integer,
 )
 
-# Up to here the supremum over biases is computed exactly; beyond, closed formulas are as good.
-_EXACT_THROWS = 600
-# The same for coins that seldom show heads (or tails): expected number of the rarer side.
-_EXACT_RARE = 60
 # Fractions of the gap that are tried for the threshold.
 _FRACTIONS = 256
 _WIDEST = (256, 252, 248, 244)
@@ -84,10 +79,6 @@ class CoinLaw(MembershipLaw):
         first, last = self.angles
         return np.asarray(np.sin(first + (last - first) * np.asarray(level, float)) ** 2, float)
 
-    def mirrored(self) -> CoinLaw:
-        """Return the law of the tails."""
-        return CoinLaw(self.kind, 1.0 - self.high, 1.0 - self.low)
-
 
 def _angle(share: Floats) -> Floats:
     """Arcsine of the square root, portable; folded at 1/2, where the series is best."""
@@ -107,13 +98,9 @@ def coin_flip_bound(n: int, law: CoinLaw) -> float:
     check_count("n", n)
     bound = min(_steepest(n, law), _skewed(n, law.low, law.high, law))
     bound = min(bound, _skewed(n, 1.0 - law.high, 1.0 - law.low, law))
-    if n <= _EXACT_THROWS:
-        table = law.table(np.arange(n + 1), n)
-        bound = min(bound, flip_supremum(ThresholdLaw("table", n, None, table)))
-    elif n * min(law.high, 1.0 - law.low) <= _EXACT_RARE:
-        rare = law if law.high <= 1.0 - law.low else law.mirrored()
-        counts = np.arange(min(n, math.ceil(n * rare.high)) + 1)
-        bound = min(bound, largest_mean_difference(rare.probabilities(counts, n), n) + ROUNDING)
+    if n <= HALVED:
+        # theorem: binomial-pairs
+        bound = min(bound, largest_mean(gap_coefficients(law.probabilities(np.arange(n + 1), n))))
     return upper_probability(bound)
 
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.bounds.flips import central_binomial
 from replearn.bounds.foreseen import binomial_rows
 from replearn.bounds.laws import MAX_BLOCKS, ROUNDING, uniform_law
 from replearn.bounds.numeric import upper_probability
+from replearn.bounds.pairs import central_binomial
 from replearn.bounds.theorem import theorem
 from replearn.guarantees import Certificate, certify
 from replearn.guarantees.guarantee import Conclusion, Guarantee, Ledger, reached, rounded_up

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from replearn.bounds import arcsine_law, smallest_blocks, uniform_law
+from replearn.bounds import arcsine_law, flip_supremum, uniform_law
+from replearn.records import smallest_integer
 from replearn_lab.bisection import Crossing, find_crossing, smallest_size
 from replearn_lab.coin_limit import coin_limit
 from replearn_lab.experiment import Bench, Numbers
@@ -35,8 +36,13 @@ def measure(
     def crossing(rho: float) -> Crossing:
         return find_crossing(partial(vote_flips, bench, fits), rho, max(2, round(0.3 / rho**2)))
 
-    certified = [smallest_blocks(rho) for rho in rhos]
-    arcsine = [smallest_blocks(rho, law="arcsine", width=WIDTH) for rho in rhos]
+    def certified_blocks(rho: float, make_law: Any) -> int:
+        passes = smallest_integer(lambda t: flip_supremum(make_law(t)) <= rho)
+        assert passes is not None
+        return passes
+
+    certified = [certified_blocks(rho, uniform_law) for rho in rhos]
+    arcsine = [certified_blocks(rho, partial(arcsine_law, width=WIDTH)) for rho in rhos]
     bench.say("certified blocks found")
     measured = [smallest_size(lambda t: flips(uniform_law(t), 0.5), rho, 4) for rho in rhos]
     measured_arcsine = [smallest_size(worst, rho, 4) for rho in rhos]

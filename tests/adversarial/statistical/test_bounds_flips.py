@@ -9,10 +9,10 @@ from replearn.bounds import (
     flip_curve,
     flip_supremum,
     halves_supremum,
-    optimal_law,
     uniform_law,
 )
 from replearn.bounds.flips import training_row_bound
+from tests.factories import law_with_atoms
 
 pytestmark = pytest.mark.statistical
 
@@ -36,7 +36,7 @@ def votes(rows, hashes, n_blocks):
 
 
 @pytest.mark.parametrize(
-    "law", [uniform_law(8), arcsine_law(8, 0.95), optimal_law(8, 0.2)], ids=lambda law: law.name
+    "law", [uniform_law(8), arcsine_law(8, 0.95), law_with_atoms(8)], ids=lambda law: law.name
 )
 def test_content_keyed_blocks_of_rows_with_many_duplicates(law):
     rng, trials, n = np.random.default_rng(31), 20_000, 24

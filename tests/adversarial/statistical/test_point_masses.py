@@ -5,11 +5,11 @@ import pytest
 from scipy.stats import binom
 
 from replearn import PointwiseReplicableClassifier
-from replearn.bounds import arcsine_law, disagreement_tail, optimal_law, uniform_law
+from replearn.bounds import arcsine_law, disagreement_tail, uniform_law
 from replearn.bounds.collisions import point_mass_limits
 from replearn.guarantees import plan
 from replearn_lab.learning import OnePointLearner, TableLearner
-from tests.factories import limit, whole_models
+from tests.factories import law_with_atoms, limit, whole_models
 from tests.populations import CoinLearner, SeededRowLearner
 
 pytestmark = [
@@ -77,8 +77,8 @@ def test_accuracy_of_the_papers_counterexample_is_not_certified():
 @pytest.mark.parametrize("base", [CoinLearner(), SeededRowLearner()], ids=["coin", "row"])
 @pytest.mark.parametrize(
     "law",
-    [arcsine_law(40, 0.7), uniform_law(40, 0.6), optimal_law(40, 0.15)],
-    ids=["arcsine", "uniform", "optimal"],
+    [arcsine_law(40, 0.7), uniform_law(40, 0.6), law_with_atoms(40)],
+    ids=["arcsine", "uniform", "atoms"],
 )
 def test_seeded_learners_under_any_law(base, law):
     """All points share every vote, and seeds decide it: Z is as wide as one vote share."""

@@ -6,7 +6,7 @@ from scipy import stats
 from sklearn.linear_model import LogisticRegression
 
 from replearn import ScoreReplicableClassifier
-from replearn.bounds.flips import (
+from replearn.bounds.scores import (
     any_score_flip_bound,
     mismatch_flip_bound,
     normal_flip_bound,

@@ -8,12 +8,12 @@ from scipy.stats import binom
 
 from replearn.bounds import ThresholdLaw, error_factor, uniform_law
 from replearn.bounds.accuracy import light_point_slack
-from replearn.bounds.flips import any_score_flip_bound, mismatch_flip_bound
 from replearn.bounds.multiclass import (
     agreement_probability,
     class_disagreement_tail,
     class_weights,
 )
+from replearn.bounds.scores import any_score_flip_bound, mismatch_flip_bound
 from replearn.bounds.selection import selection_error_tail_sampled
 from replearn.paper.coins import CoinLaw, coin_error_bound
 from replearn.paper.heavy_hitters import (

@@ -9,11 +9,11 @@ import numpy as np
 from scipy.stats import binom
 
 from replearn.bounds import binomial_limits, uniform_law
-from replearn.bounds.flips import any_score_flip_bound, worst_score_flip_bound
 from replearn.bounds.incumbent import incumbent_change_rate
 from replearn.bounds.multiclass import agreement_probability
 from replearn.bounds.numeric import equal_share_tail
 from replearn.bounds.regression import rounding_flip_bound
+from replearn.bounds.scores import any_score_flip_bound, worst_score_flip_bound
 from replearn.learners import IncumbentClassifier
 from replearn.paper.coins import CoinLaw, coin_flip_bound
 from replearn.paper.heavy_hitters import below_levels

@@ -9,15 +9,12 @@ from scipy.stats import binom
 from replearn.bounds import (
     ThresholdLaw,
     arcsine_law,
-    flip_bound,
     flip_rate_limit,
     halves_supremum,
-    optimal_law,
     runs_bound,
     table_law,
     uniform_law,
 )
-from replearn.bounds.optimal import tightest_law
 
 from .attack import Claim, among, between, masses, whole
 from .library import fresh_key, points_of_pairs, threshold_rule
@@ -41,9 +38,6 @@ def make(kind, n_blocks, *items):
         return uniform_law(n_blocks, items[0])
     if kind == "arcsine":
         return arcsine_law(n_blocks, items[0])
-    if kind == "optimal":
-        least = flip_bound(tightest_law(n_blocks))
-        return optimal_law(n_blocks, min(1.0, least * (1.0 + items[0])))
     return table_law(np.array(items))
 
 
@@ -66,9 +60,7 @@ class LawOfVotes(Claim):
 
     def case(self, z):
         n_blocks = whole(z[0], 1, 40)
-        if self.kind == "optimal":
-            law = make("optimal", among(z[0], (3, 8, 16, 24)), among(z[1], (0.0, 0.05, 0.3)))
-        elif self.kind == "table":
+        if self.kind == "table":
             steps = np.cumsum(masses(z[5 : 5 + min(n_blocks, 11)]))
             law = make("table", len(steps), 0.0, *np.minimum(steps, 1.0)[:-1].tolist(), 1.0)
         else:
@@ -247,7 +239,7 @@ class FlipRate(Claim):
 
 
 CLAIMS = [
-    *(LawOfVotes(kind) for kind in ("uniform", "arcsine", "optimal", "table")),
+    *(LawOfVotes(kind) for kind in ("uniform", "arcsine", "table")),
     LawOfVotes("uniform", runs=(3, 5, 12)),
     LawOfVotes("arcsine", runs=(3, 5, 12)),
     SoftVotes(),

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from replearn.bounds.flips import (
+from replearn.bounds.scores import (
     any_score_flip_bound,
     mismatch_flip_bound,
     normal_flip_bound,
     score_half_width,
-    sphere_peak,
     worst_score_flip_bound,
 )
 
@@ -78,15 +77,6 @@ def test_worst_case_of_two_and_more_classes():
     assert mean / (2 * width * 0.05) <= two == pytest.approx(mean / (2 * width * 0.05))
     assert worst_score_flip_bound(8, width, 0.05, n_classes=3) == pytest.approx(min(1, 3 * two))
     assert worst_score_flip_bound(4, width, 1e-6) == 1.0
-
-
-def test_heights_on_the_sphere():
-    rng = np.random.default_rng(0)
-    for dimension in (3, 4, 9):
-        points = rng.normal(size=(400_000, dimension))
-        heights = points[:, 0] / np.linalg.norm(points, axis=1)
-        density = (np.abs(heights) < 0.05).mean() / 0.1
-        assert density == pytest.approx(sphere_peak(dimension), rel=0.02)
 
 
 @pytest.mark.parametrize(
