@@ -44,7 +44,7 @@ def single_of_pair(table, model, size, pair):
 def law_for(kind, vote, n_blocks, rho):
     """The narrowest law that certifies rho, or None if there is none."""
     made = plan(rho=rho, n_blocks=n_blocks, law=kind, vote=vote, block_size=1)
-    return made.law if made.certified else None
+    return made.design.law if made.certified else None
 
 
 def majority_scores(votes, n_blocks):

@@ -82,7 +82,7 @@ def bagging_24(base: Any, half: Half) -> dict[str, Outcome]:
 
 
 def bagging_many(base: Any, half: Half) -> dict[str, Outcome]:
-    n_blocks = plan(n=len(half.y), rho=PointwiseReplicableClassifier().rho).n_blocks
+    n_blocks = plan(n=len(half.y), rho=PointwiseReplicableClassifier().rho).design.n_blocks
     return _bagging(base, half, n_blocks, "bagging, T")
 
 
@@ -141,13 +141,15 @@ def defaults_and_majority(base: Any, half: Half) -> dict[str, Outcome]:
     model = PointwiseReplicableClassifier(base, shared_key=half.key, verbose=-1)
     ours = _replicable(model, half)
     made = model.plan_
-    votes = BlockEnsemble(model.estimators_, [0, 1], made.n_partitions).vote_counts(half.X_test)
-    one = votes[:, 0] > made.n_blocks / 2
-    all_of_them = votes.mean(axis=1) > made.n_blocks / 2
-    share = ours.seconds / made.n_partitions
+    votes = BlockEnsemble(model.estimators_, [0, 1], design.n_partitions).vote_counts(
+        half.X_test
+    )
+    one = votes[:, 0] > design.n_blocks / 2
+    all_of_them = votes.mean(axis=1) > design.n_blocks / 2
+    share = ours.seconds / design.n_partitions
     return {
         "our defaults": ours,
-        "block majority": Outcome(one.astype(float), share, blocks=str(made.n_blocks)),
+        "block majority": Outcome(one.astype(float), share, blocks=str(design.n_blocks)),
         "majority, all partitions": Outcome(
             all_of_them.astype(float), ours.seconds, blocks=ours.blocks
         ),
@@ -167,8 +169,8 @@ def _replicable(model: PointwiseReplicableClassifier, half: Half) -> Outcome:
         scores,
         seconds,
         rho=model.certificate_.rho,
-        limit=halves_supremum(made.law),
-        blocks=f"{made.n_blocks} x {made.n_partitions}",
+        limit=halves_supremum(design.law),
+        blocks=f"{design.n_blocks} x {design.n_partitions}",
     )
 
 

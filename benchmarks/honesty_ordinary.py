@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from replearn import PointwiseReplicableClassifier
-from replearn.guarantees import Certificate
+from replearn.guarantees.certificate import Certificate
 from replearn.learners import (
     IncumbentClassifier,
     incumbent,

@@ -17,7 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn.exceptions import NotCertifiedWarning
-from replearn.guarantees import plan
+from replearn.guarantees.planner import plan
 from replearn.learners.training import UNPLANNED as VOTES_UNPLANNED
 from replearn.paper.hypotheses import Stumps
 from replearn.registry import estimator_class
@@ -77,27 +77,25 @@ PLANS: dict[str, dict[str, Any]] = {
     "PointwiseReplicableRegressor": {
         "task": "regression",
         "n": 450,
-        "y_span": 8.0,
+        "y_range": (-4, 4),
         "resolution": 4.0,
         "rho": 0.5,
     },
     "RealizableReplicableClassifier": {"task": "realizable", "n": 450, "d": 2, "rho": 0.3},
-    "ReplicableSearchCV": {
-        "task": "search",
-        "n": 450,
-        "n_hypotheses": 2,
-        "train_size": 20,
-        "rho": 0.3,
-    },
     "ReplicableSelector": {"task": "selection", "n": 450, "n_hypotheses": 2, "rho": 0.3},
-    "ReplicableThresholdClassifier": {"task": "thresholds", "n": 450, "n_directions": 1},
+    "ReplicableThresholdClassifier": {"task": "thresholds", "n": 450, "direction": ">"},
     "ScoreReplicableClassifier": {"task": "score", "n": 450, "n_blocks": 8, "rho": 0.2},
     "SemiPrivateClassifier": {"task": "semi-private", "n": 450, "d": 1, "alpha": 0.6},
     "SemiReplicableClassifier": {"task": "semi", "n": 450, "d": 1, "rho": 0.3},
 }
 """Arguments of `replearn.plan` for each estimator that can be planned."""
 
-UNPLANNED = ("DecisionThresholdClassifier", "IncumbentClassifier", "IncumbentRegressor")
+UNPLANNED = (
+    "DecisionThresholdClassifier",
+    "IncumbentClassifier",
+    "IncumbentRegressor",
+    "ReplicableSearchCV",
+)
 
 NAMES = tuple(PARAMS)
 NEED_POOL = ("SemiPrivateClassifier", "SemiReplicableClassifier")

@@ -10,7 +10,9 @@ from .exceptions import (
     UnsupportedValueError,
     UsefulnessWarning,
 )
-from .guarantees import Certificate, Plan, plan
+from .guarantees.certificate import Certificate
+from .guarantees.plan import Plan
+from .guarantees.planner import plan
 from .learners import (
     DecisionThresholdClassifier,
     IncumbentClassifier,

@@ -11,7 +11,6 @@ PLANNED = {
     "pointwise": "replearn.guarantees.votes",
     "approximate": "replearn.guarantees.votes",
     "selection": "replearn.guarantees.selection",
-    "search": "replearn.guarantees.search",
     "regression": "replearn.guarantees.regression",
     "score": "replearn.guarantees.score",
     "thresholds": "replearn.paper.thresholds",
@@ -26,7 +25,6 @@ PLANNED = {
 """Tasks of `replearn.plan`."""
 
 TASKS = PLANNED | {
-    "search by folds": "replearn.guarantees.search",
     "heavy, small mass": "replearn.paper.heavy_hitters",
     "heavy labels": "replearn.paper.heavy_labels",
     "heavy labels, several classes": "replearn.paper.heavy_labels",
@@ -78,8 +76,8 @@ def read_document(kind: str, content: Any) -> Any:
 def entries_of(table: dict[str, str]) -> dict[str, Any]:
     """Return the tasks of a table with all that is known about them; imports their modules."""
     entries = {
-        entry.task: entry
+        entry.name: entry
         for module in dict.fromkeys(table.values())
-        for entry in import_module(module).GUARANTEES
+        for entry in import_module(module).TASKS
     }
     return {task: entries[task] for task in table}

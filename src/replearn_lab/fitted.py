@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.guarantees import plan
+from replearn.guarantees.planner import plan
 from replearn.learners import PointwiseReplicableClassifier
 from replearn.paper.heavy_hitters import find_heavy_hitters
 from replearn.paper.hypotheses import Conjunctions, Thresholds

@@ -61,8 +61,8 @@ def test_one_estimator_gives_the_contenders_that_users_choose_between(data):
     assert found["replicable"].certificate.rho <= 0.1
     made = plan(n=found.design.train_size, rho=0.1)
     ours_here = found["replicable"].certificate.design
-    assert ours_here.n_blocks == made.n_blocks
-    assert ours_here.n_partitions == 64 // made.n_blocks < made.n_partitions
+    assert ours_here.n_blocks == made.design.n_blocks
+    assert ours_here.n_partitions == 64 // made.design.n_blocks < made.design.n_partitions
     assert f"{ours_here.n_partitions}" in found.to_text(details=True)
     again = audit(ours(), *data, **SMALL)
     assert again.contenders[0].description == "GaussianNB()"

@@ -37,7 +37,7 @@ from replearn.binding import prefitted
 from replearn.binding.digests import bind, is_fitted
 from replearn.binding.sample import preprocessing_mark, sample_conditions
 from replearn.binding.schema import describe_points, row_number_column
-from replearn.guarantees import Certificate
+from replearn.guarantees.certificate import Certificate
 from replearn.learners import ReplicableSelector
 from replearn.paper.hypotheses import Thresholds
 from replearn.paper.realizable import RealizableReplicableClassifier
@@ -269,7 +269,7 @@ def test_groups_count_once_in_a_sketch():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = model.fit(np.asarray(X)[:, :2].astype(float), y, groups=groups)
-    used = fitted.plan_.n_blocks * fitted.plan_.block_size
+    used = fitted.plan_.design.n_blocks * fitted.plan_.design.block_size
     assert fitted.certificate_.identity.schema["rows"] == used <= N // 10
 
 

@@ -12,7 +12,6 @@ from replearn import (
     PointwiseReplicableClassifier,
     PointwiseReplicableRegressor,
     PreprocessingWarning,
-    ReplicableSearchCV,
     ReplicableSelector,
 )
 from replearn.binding import choices
@@ -43,7 +42,6 @@ CHOICES = {
     "realizable": lambda: RealizableReplicableClassifier(Stumps(2), rho=0.3),
     "semi": lambda: Semi(),
     "selection": lambda: ReplicableSelector({"a": _fitted(Y), "b": _fitted(1 - Y)}),
-    "search": lambda: ReplicableSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}),
     "few bits": lambda: FiniteRandomnessClassifier(GaussianNB(), n_blocks=11),
     "numbers": lambda: PointwiseReplicableRegressor(
         LinearRegression(), resolution=10.0, y_range=(-9, 9)

@@ -20,7 +20,7 @@ from replearn import (
     PublicKeyWarning,
     UsefulnessWarning,
 )
-from replearn.learners import ReplicableSearchCV, training
+from replearn.learners import training
 from replearn.paper.finite_randomness import FiniteRandomnessClassifier
 from tests.factories import voting, whole_models
 from tests.populations import FirstRowLearner
@@ -41,11 +41,6 @@ def learner(base, **params):
     cut = {"n_blocks": T, "n_partitions": 1, "small_blocks": "keep"}
     params = cut | {"shared_key": "tests"} | params
     return voting(base, **params)
-
-
-def search(base, grid, **params):
-    params = {"train_size": 39, "refit": False, "shared_key": "tests"} | params
-    return ReplicableSearchCV(base, grid, **params)
 
 
 def said_of(model, *data):
@@ -185,22 +180,6 @@ def test_blocks_behind_shared_thresholds_say_so_too():
 SIZES = {"min_samples_leaf": [20, 30]}
 
 
-def test_a_search_none_of_whose_configurations_can_learn():
-    with pytest.warns((ConstantBlocksWarning, NotCertifiedWarning)) as caught:
-        search(BOOSTING, SIZES).fit(*sample())
-    said = [item for item in caught if item.category is ConstantBlocksWarning]
-    assert len(said) == 1
-    assert said[0].filename == __file__
-    for words in (
-        "all configurations of HistGradientBoostingClassifier(max_iter=3)",
-        "most of the first 16 models",
-        "for all of 256 training rows",
-        "although 50% of the labels differ",
-        "train_size=39 is too small",
-    ):
-        assert words in str(said[0].message)
-
-
 # -- its silent twins --------------------------------------------------------------------------
 
 
@@ -237,35 +216,6 @@ def test_a_search_none_of_whose_configurations_can_learn():
 )
 def test_silent_twins(base, data):
     assert said_of(learner(base), *data) == []
-
-
-@pytest.mark.parametrize(
-    ("model", "data"),
-    [
-        (FiniteRandomnessClassifier(BOOSTING, n_blocks=T), sample(1200)),
-        (FiniteRandomnessClassifier(LogisticRegression(), n_blocks=T), sample(1003)),
-        (FiniteRandomnessClassifier(DummyClassifier(), n_blocks=T), sample(1003)),
-        (search(BOOSTING, {"min_samples_leaf": [20, 5]}), sample()),
-        (search(BOOSTING, {"min_samples_leaf": [5, 20]}), sample()),
-        (search(BOOSTING, SIZES, train_size=80), sample()),
-        (search(BOOSTING, SIZES), sample(share=0.01)),
-        (search(DummyClassifier(), {"strategy": ["prior", "most_frequent"]}), sample()),
-        (search(BOOSTING, {"min_samples_leaf": [400]}, train_size=None), sample()),
-    ],
-    ids=[
-        "larger blocks",
-        "an estimator that learns",
-        "a dummy",
-        "the last configuration learns",
-        "the first configuration learns",
-        "larger trainings",
-        "rare positives",
-        "a search among dummies",
-        "folds, which train on nearly all rows",
-    ],
-)
-def test_silent_twins_of_other_learners(model, data):
-    assert said_of(model, *data) == []
 
 
 def test_answers_may_be_constant_where_scores_are_not():

@@ -10,8 +10,8 @@ from sklearn.preprocessing import KBinsDiscretizer, PowerTransformer, StandardSc
 from replearn import PointwiseReplicableClassifier
 from replearn.binding import describe_points, encode_probe
 from replearn.exceptions import CertificateError
-from replearn.guarantees import Probe
 from replearn.guarantees.comparison import compare_points
+from replearn.guarantees.probe import Probe
 
 N = 2000
 

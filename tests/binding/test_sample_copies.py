@@ -16,7 +16,6 @@ from sklearn.preprocessing import StandardScaler
 from replearn import (
     NotCertifiedWarning,
     PointwiseReplicableRegressor,
-    ReplicableSearchCV,
     ReplicableSelector,
     ScoreReplicableClassifier,
     UnsupportedValueError,
@@ -114,7 +113,6 @@ def test_choices_look_as_well():
     choices = {
         "single rule": single,
         "selection": ReplicableSelector(first),
-        "search": ReplicableSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, drift=0.001),
     }
     for choice in choices.values():
         with pytest.warns(NotCertifiedWarning, match="not independent draws"):

@@ -16,7 +16,9 @@ import pytest
 from replearn import NotCertifiedWarning, SharedKey
 from replearn.cli import COMMANDS
 from replearn.cli.plan import PlanOptions
-from replearn.guarantees import Identity, Plan, plan
+from replearn.guarantees.certificate import Identity
+from replearn.guarantees.plan import Plan
+from replearn.guarantees.planner import plan
 from replearn.paper.thresholds import ReplicableThresholdClassifier
 from replearn.persistence import describe, save
 from replearn.registry import TASKS as ALL_TASKS, entries_of

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings, strategies as st
 
 from replearn.cli import main
-from replearn.guarantees import Plan
+from replearn.guarantees.plan import Plan
 from replearn.registry import TASKS as ALL_TASKS, entries_of
 
 GUARANTEES = entries_of(ALL_TASKS)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 import replearn as rl
-from replearn.guarantees import ASSUMPTIONS
 from tests.factories import on_blocks
 
 from .fingerprint import close
@@ -72,11 +71,11 @@ def vote_facts(model: Any, new: Any, *, points: Any = None) -> Facts:
         "trained models": len(model.estimators_),
         "variance of all partitions": close(model.joint_variance_),
     }
-    hard = model.plan_.vote == "hard"
+    hard = model.plan_.design.vote == "hard"
     if not hard:
         facts["vote shares"] = close(shares)
     else:
-        votes = shares * model.plan_.n_blocks * model.plan_.n_partitions
+        votes = shares * model.plan_.design.n_blocks * model.plan_.design.n_partitions
         facts["votes"] = np.rint(votes).astype(np.int64)
     if len(model.classes_) == 2:
         facts |= {"thresholds": told.keyed_threshold, "values of the law": close(told.response)}
@@ -114,11 +113,11 @@ def plan_facts(made: Any) -> Facts:
     return {
         "rows": made.n,
         "rows used": made.design.n_used,
-        "blocks": made.n_blocks,
-        "rows of a block": made.block_size,
-        "partitions": made.n_partitions,
-        "width": None if made.law is None else made.law.width,
-        "law digest": None if made.law is None else made.law.digest,
+        "blocks": made.design.n_blocks,
+        "rows of a block": made.design.block_size,
+        "partitions": made.design.n_partitions,
+        "width": None if made.design.law is None else made.design.law.width,
+        "law digest": None if made.design.law is None else made.design.law.digest,
     }
 
 
@@ -127,27 +126,21 @@ def solved_facts(made: Any) -> Facts:
     return {
         **plan_facts(made),
         **promise_facts(made),
-        "reachable rho": made.reachable.get("rho"),
-        "reachable gamma": made.reachable.get("gamma"),
         "rows needed": made.needed_n,
-        "blocks needed": made.needed_blocks,
         "steps": _steps(made),
         "survives JSON": type(made).from_json(made.to_json()) == made,
     }
 
 
 def promise_facts(promised: Any) -> Facts:
-    codes = getattr(promised, "assumptions", None)
-    if codes is None:
-        codes = [ASSUMPTIONS[code] for code in promised.conclusion.assumptions]
     return {
         "certified": promised.certified,
         "rho": promised.rho,
         "gamma": promised.gamma,
         "alpha": promised.alpha,
         "beta": promised.beta,
-        "runs": promised.design.request.runs,
-        "conditions": np.array([item.code for item in codes]),
+        "runs": promised.design.runs,
+        "conditions": np.array(promised.assumptions),
     }
 
 
@@ -179,8 +172,8 @@ def choice_plan_facts(made: Any) -> Facts:
         "rows": made.n,
         "rows needed": made.needed_n,
         "certified": made.certified,
-        "theorem": made.theorem,
-        "details": _values(made.details),
-        "settings": _values(made.settings),
+        "theorems": np.array(made.theorems),
+        "inputs": _values(made.inputs),
+        "steps": _steps(made),
         "survives JSON": type(made).from_json(made.to_json()) == made,
     }

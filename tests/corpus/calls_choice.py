@@ -123,7 +123,6 @@ def search_facts(model: Any, new: Any) -> Facts:
         "splits": model.n_splits_,
         "scale": close(model.sharpness_),
         "margin": close(model.margin_),
-        **certificate_facts(model.certificate_),
     }
     if hasattr(model, "predict_proba"):
         facts["probabilities"] = close(model.predict_proba(new))

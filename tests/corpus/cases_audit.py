@@ -100,10 +100,6 @@ SAVED: dict[str, tuple[Callable[[], tables.Table], Callable[[tables.Table], Any]
     ),
     "realizable": (pair_of_columns, lambda t: calls.fit_realizable(t, max_error_limit=0.9)),
     "few bits": (tables.answers, lambda t: calls.fit_few_bits(t, GaussianNB(), n_blocks=4)),
-    "search": (
-        tables.answers,
-        lambda t: calls.fit_search(t, DecisionTreeClassifier(), {"max_depth": [1, 3]}, cv=2),
-    ),
     "selector": (tables.answers, lambda t: calls.fit_selector(t, _trees(t))),
 }
 

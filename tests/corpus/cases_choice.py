@@ -158,27 +158,6 @@ def search_by_folds() -> Facts:
     return search_facts(fit_search(table, DecisionTreeClassifier(), DEPTHS, cv=3), table.new)
 
 
-def search_by_repeated_folds() -> Facts:
-    table = tables.wines()
-    settings = {"cv": 2, "n_repeats": 3, "alpha": 0.02}
-    grid = {"var_smoothing": [1e-9, 1e-3, 0.1]}
-    return search_facts(fit_search(table, GaussianNB(), grid, **settings), table.new)
-
-
-def search_with_assumed_drift() -> Facts:
-    table = tables.answers()
-    made = plan("search", n=300, n_hypotheses=2, cv=2, drift=0.01, rho=0.5, alpha=0.5)
-    model = fit_search(table, DecisionTreeClassifier(), {"max_depth": [1, 3]}, plan=made)
-    return search_facts(model, table.new)
-
-
-def search_by_trainings() -> Facts:
-    table = tables.answers()
-    settings = {"train_size": 25, "rho": 0.5, "alpha": 0.4}
-    model = fit_search(table, DecisionTreeClassifier(), DEPTHS, **settings)
-    return search_facts(model, table.new)
-
-
 def search_then_votes() -> Facts:
     table = tables.answers()
     tree = DecisionTreeClassifier()

@@ -103,7 +103,7 @@ def law_arcsine_of_given_width() -> Facts:
 
 
 def law_of_a_table() -> Facts:
-    given = plan(n=427, n_blocks=12, width=0.7).law
+    given = plan(n=427, n_blocks=12, width=0.7).design.law
     return _pointwise(tables.answers(), law=given, n_blocks=12)
 
 

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from replearn.exceptions import CertificateError
-from replearn.guarantees import Certificate, Identity
+from replearn.guarantees.certificate import Certificate, Identity
 from replearn.guarantees.comparison import (
     MIN_ROWS,
     compare_points,
     quantiles_differ,
     slack,
 )
+from replearn.guarantees.promise import derive
 
 INPUTS = {"n": 400, "p0": -0.5, "q0": 0.5, "rho": 0.1, "beta": 0.05, "low": 0.3, "high": 0.7}
 COLUMN = {
@@ -49,12 +50,12 @@ IDENTITY = Identity(
 
 
 def certificate(**changes):
-    return Certificate.issue("coins", INPUTS, dataclasses.replace(IDENTITY, **changes))
+    return Certificate.of(derive("coins", INPUTS), dataclasses.replace(IDENTITY, **changes))
 
 
 def test_every_item_survives_json():
     identity = dataclasses.replace(IDENTITY, unbound=("a file",), failed_conditions=("it is late",))
-    issued = Certificate.issue("coins", INPUTS, identity)
+    issued = Certificate.of(derive("coins", INPUTS), identity)
     again = Certificate.from_json(issued.to_json())
     assert again.identity == identity
     assert again == issued
@@ -233,6 +234,6 @@ def test_quantiles_of_one_population_agree(draw):
 
 @pytest.mark.parametrize("other", [None, {}, IDENTITY], ids=["None", "dict", "identity"])
 def test_only_certificates_are_compared(other):
-    certificate = Certificate.issue("coins", INPUTS, IDENTITY)
+    certificate = Certificate.of(derive("coins", INPUTS), IDENTITY)
     with pytest.raises(TypeError, match=r"other must be a Certificate, got .*: give certificate_"):
         certificate.comparable(other)

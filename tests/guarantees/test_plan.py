@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from replearn.exceptions import CertificateError
-from replearn.guarantees import Certificate, ChoiceDesign, Identity, Plan, plan
+from replearn.guarantees.certificate import Certificate, Identity
+from replearn.guarantees.plan import Plan
+from replearn.guarantees.planner import plan
 from replearn.records.json import digest_of
 
 ARGUMENTS = {
@@ -87,7 +89,7 @@ def test_any_change_is_refused(made, name):
             Plan.from_json(json.dumps(tampered(text, path)))
 
 
-@pytest.mark.parametrize("item", ["promises", "rho", "assumptions", "steps", "certified"])
+@pytest.mark.parametrize("item", ["promises", "rho", "assumptions", "steps", "verdict", "reasons"])
 def test_a_better_promise_is_refused_even_with_a_new_digest(made, item):
     text = made["default"].to_json()
     for path, _ in leaves(json.loads(text)):
@@ -123,12 +125,13 @@ def test_certificate_of_a_plan(made):
 
 def test_a_plan_of_another_task_has_no_blocks():
     other = plan("selection", n_hypotheses=3)
-    assert other.design == ChoiceDesign("selection", other.n, other.design.targets)
-    for name in ("n_blocks", "block_size", "law", "unit", "classes"):
-        with pytest.raises(AttributeError, match="'selection' has no blocks that vote"):
-            getattr(other, name)
-    with pytest.raises(AttributeError, match="no blocks"):
-        other.certificate(Identity("x", "y"))
+    assert other.design is None
+    assert other.inputs["n_hypotheses"] == 3
+    assert [step.name for step in other.steps] == [
+        "selection_flip_bound_sampled",
+        "selection_error_tail_sampled",
+    ]
+    assert other.certificate(Identity("x", "y")).rho == other.rho
 
 
 def test_certificate_can_count_groups_and_name_classes(made):
@@ -161,7 +164,7 @@ def test_html_is_escaped():
 
 def test_another_process_makes_the_same_plan_and_imports_nothing_to_draw(made):
     code = (
-        "import sys; from replearn.guarantees import plan;"
+        "import sys; from replearn import plan;"
         "print(plan(n=20_000, rho=0.1, classes=['no', 'yes'], decimals=6).digest);"
         "print([name for name in ('matplotlib', 'dask', 'jinja2') if name in sys.modules])"
     )

@@ -5,27 +5,27 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from replearn.bounds import flip_bound, table_law, uniform_law
-from replearn.guarantees import plan
+from replearn.guarantees.planner import plan
 
 
 # -- the numbers the theory page promises ----------------------------------------------------------
 @pytest.mark.parametrize(("rho", "blocks"), [(0.1, 32), (0.05, 128), (0.02, 796), (0.01, 3183)])
 def test_uniform_law_of_width_one(rho, blocks):
     made = plan(rho=rho, law="uniform", width=1.0, block_size=10)
-    assert (made.n_blocks, made.n) == (blocks, 10 * blocks)
+    assert (made.design.n_blocks, made.n) == (blocks, 10 * blocks)
     assert made.certified
 
 
 @pytest.mark.parametrize(("blocks", "width"), [(32, 0.847), (64, 0.651), (128, 0.4794)])
 def test_arcsine_widths(blocks, width):
     made = plan(n=100 * blocks, rho=0.1, n_blocks=blocks)
-    assert made.law.width == pytest.approx(width, abs=2e-4)
+    assert made.design.law.width == pytest.approx(width, abs=2e-4)
     assert made.certified
 
 
 def test_smallest_numbers_of_blocks():
-    assert plan(rho=0.1).n_blocks == 18
-    assert plan(rho=0.1, n_classes=3).n_blocks == 87
+    assert plan(rho=0.1).design.n_blocks == 18
+    assert plan(rho=0.1, n_classes=3).design.n_blocks == 87
 
 
 # -- n passes, n - 1 fails -------------------------------------------------------------------------
@@ -71,7 +71,7 @@ def test_the_solved_n_passes_and_one_less_fails(targets):
 @pytest.mark.parametrize("rho", [0.5, 0.3, 0.2, 0.1, 0.05])
 @pytest.mark.parametrize("law", ["arcsine", "uniform"])
 def test_the_smallest_blocks_pass_and_one_less_fails(rho, law):
-    blocks = plan(rho=rho, law=law).n_blocks
+    blocks = plan(rho=rho, law=law).design.n_blocks
     assert plan(n=10 * blocks, n_blocks=blocks, rho=rho, law=law).certified
     if blocks > 1:
         assert not plan(n=10 * blocks, n_blocks=blocks - 1, rho=rho, law=law).certified
@@ -81,7 +81,7 @@ def test_the_smallest_blocks_pass_and_one_less_fails(rho, law):
 @pytest.mark.parametrize(("rho", "blocks"), [(0.02, 369), (0.01, 1424)])
 def test_smallest_blocks_for_small_rho(rho, blocks):
     made = plan(rho=rho)
-    assert made.n_blocks == blocks
+    assert made.design.n_blocks == blocks
     assert made.certified
 
 
@@ -90,12 +90,16 @@ def test_smallest_blocks_for_small_rho(rho, blocks):
 @pytest.mark.parametrize("law", ["arcsine", "uniform"])
 def test_blocks_width_and_rho_solve_each_other(rho, law):
     first = plan(n=20_000, rho=rho, law=law)
-    again = plan(n=20_000, n_blocks=first.n_blocks, width=first.law.width, law=law)
+    again = plan(n=20_000, n_blocks=first.design.n_blocks, width=first.design.law.width, law=law)
     assert again.rho == first.rho <= rho
-    back = plan(n=20_000, n_blocks=first.n_blocks, rho=rho, law=law)
-    assert back.law.width == first.law.width
+    back = plan(n=20_000, n_blocks=first.design.n_blocks, rho=rho, law=law)
+    assert back.design.law.width == first.design.law.width
     narrower = plan(
-        n=20_000, n_blocks=first.n_blocks, width=0.999 * first.law.width, rho=rho, law=law
+        n=20_000,
+        n_blocks=first.design.n_blocks,
+        width=0.999 * first.design.law.width,
+        rho=rho,
+        law=law,
     )
     assert not narrower.certified
 
@@ -124,11 +128,11 @@ ACCURACY = {"alpha": 0.25, "beta": 0.1, "d": 3}
 def test_accuracy_items_solve_back(name, label_noise):
     sized = plan(rho=0.2, label_noise=label_noise, n_partitions=1, **ACCURACY)
     given_items = {key: value for key, value in ACCURACY.items() if key != name}
-    fixed = {"rho": 0.2, "n": sized.n, "n_blocks": sized.n_blocks, "n_partitions": 1}
+    fixed = {"rho": 0.2, "n": sized.n, "n_blocks": sized.design.n_blocks, "n_partitions": 1}
     solved = plan(label_noise=label_noise, **fixed, **given_items)
     assert name in solved.solved
     assert solved.certified
-    value = getattr(solved.design.request, name)
+    value = getattr(solved.design, name)
     worse = value + 1 if name == "d" else 0.99 * value
     assert not plan(label_noise=label_noise, **fixed, **given_items, **{name: worse}).certified
     # one row per block fewer would not have been enough for the value we started from
@@ -147,20 +151,21 @@ def test_accuracy_beyond_n_is_an_answer():
 def test_not_reachable_says_what_n_can_and_what_rho_needs():
     made = plan(n=300, rho=0.1)
     assert not made.certified
-    assert made.block_size >= 25
-    assert (made.needed_n, made.needed_blocks) == (450, 18)
-    assert plan(n=300, rho=made.reachable["rho"]).certified
+    assert made.design.block_size >= 25
+    assert made.needed_n == 450
+    assert made.advice[1] == "the request needs 18 blocks and n=450 rows"
+    assert plan(n=300, rho=float(made.advice[0].partition("rho=")[2])).certified
     assert "n=450" in made.reason
     assert "n=450" in str(made)
 
 
 def test_compute_budget_in_the_way():
     made = plan(n=20_000, rho=0.1, max_fits=10)
-    assert made.n_blocks == 10
-    assert made.n_partitions == 1
+    assert made.design.n_blocks == 10
+    assert made.design.n_partitions == 1
     assert not made.certified
-    assert made.needed_blocks == 18
-    assert made.reachable["rho"] <= 0.1
+    assert made.advice[1] == "the request needs 18 blocks and n=450 rows"
+    assert float(made.advice[0].partition("rho=")[2]) <= 0.1
     assert made.reason.endswith("raise n_blocks or max_fits to at least 18")
     assert "raise" not in plan(n=200, rho=0.1).reason  # there it is the rows
 
@@ -168,14 +173,14 @@ def test_compute_budget_in_the_way():
 def test_tiny_samples_do_not_crash():
     for n in (1, 2, 24, 25, 49, 50):
         made = plan(n=n, rho=0.1)
-        assert made.n_blocks == max(1, n // 25)
+        assert made.design.n_blocks == max(1, n // 25)
         assert not made.certified
 
 
 def test_nobody_trains_more_blocks_than_were_asked_for():
-    assert plan(n=10**9, law="uniform").n_blocks == 4_000
-    assert plan(n=200_000, rho=1e-3, law="uniform").n_blocks == 4_000
-    assert plan(n=10**8, rho=1e-3, law="uniform").n_blocks == 318_311
+    assert plan(n=10**9, law="uniform").design.n_blocks == 4_000
+    assert plan(n=200_000, rho=1e-3, law="uniform").design.n_blocks == 4_000
+    assert plan(n=10**8, rho=1e-3, law="uniform").design.n_blocks == 318_311
 
 
 def test_tiny_rho_does_not_hang():
@@ -191,7 +196,7 @@ def test_tiny_rho_does_not_hang():
 )
 def test_defaults(n, rho, blocks, partitions):
     made = plan(n=n, rho=rho)
-    assert (made.n_blocks, made.n_partitions) == (blocks, partitions)
+    assert (made.design.n_blocks, made.design.n_partitions) == (blocks, partitions)
     assert made.certified
 
 
@@ -199,9 +204,9 @@ def test_defaults(n, rho, blocks, partitions):
 @settings(max_examples=25, deadline=None)
 def test_budget_and_block_size_are_kept(n, rho, max_fits):
     made = plan(n=n, rho=rho, max_fits=max_fits, law="uniform")
-    assert made.n_blocks * made.n_partitions <= max_fits
-    assert made.n_blocks == 1 or made.block_size >= 25
-    assert made.n - made.n_blocks < made.design.n_used <= made.n
+    assert made.design.n_blocks * made.design.n_partitions <= max_fits
+    assert made.design.n_blocks == 1 or made.design.block_size >= 25
+    assert made.n - made.design.n_blocks < made.design.n_used <= made.n
     assert made.certified is (made.rho <= rho)
 
 
@@ -210,7 +215,7 @@ def test_laws_and_numbers_of_any_kind(kind):
     if kind == "given":
         law = table_law([0, 0.1, 0.5, 0.9, 1])
         made = plan(n=400, law=law)
-        assert made.law == law
+        assert made.design.law == law
         assert made.rho == flip_bound(law)
         assert not plan(n=400, law=law, rho=0.9 * made.rho).certified
         assert plan(law=law, rho=made.rho).n == 100
@@ -282,7 +287,7 @@ def test_wrong_types_are_named(arguments):
             r"take \['law'\].*n_hypotheses",
         ),
         ({"task": "coins", "p0": 0.0, "q0": 0.5, "gamma": 0.1}, r"take \['gamma'\].* p0, q0"),
-        ({"task": "heavy"}, r"needs \['nu'\]; it takes nu, rho and n"),
+        ({"task": "heavy"}, r"needs \['nu'\]; it takes nu, n, rho, beta"),
     ],
 )
 def test_unknown_options_are_named_beside_what_the_task_takes(arguments, words):

@@ -13,8 +13,7 @@ import replearn.bounds
 import replearn.guarantees
 from replearn.bounds.theorem import BOUNDS
 from replearn.exceptions import CertificateError
-from replearn.guarantees import THEOREMS
-from replearn.guarantees.theorems import theorem
+from replearn.guarantees.theorems import THEOREMS, theorem
 from replearn.registry import TASKS as ALL_TASKS, entries_of
 
 GUARANTEES = entries_of(ALL_TASKS)

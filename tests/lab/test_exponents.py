@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from replearn.guarantees import plan
+from replearn.guarantees.planner import plan
 from replearn_lab import all_experiments
 from replearn_lab.experiments.promise import _vote
 from replearn_lab.gallery import stored_results

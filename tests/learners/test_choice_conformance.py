@@ -6,7 +6,7 @@ from joblib import parallel_config
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.learners import ReplicableSearchCV, ReplicableSelector
+from replearn.learners import ReplicableSelector
 from replearn.paper.finite_randomness import FiniteRandomnessClassifier
 from replearn.paper.hypotheses import make_box
 from replearn.paper.realizable import RealizableReplicableClassifier
@@ -34,7 +34,6 @@ LEARNERS = [
     ReplicableThresholdClassifier(feature=0),
     RealizableReplicableClassifier(DecisionTreeClassifier(max_depth=1), max_error_limit=0.9),
     ReplicableSelector({"above": above, "below": below}),
-    ReplicableSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2, 3]}, cv=3),
     FiniteRandomnessClassifier(GaussianNB(), n_blocks=5, n_candidates=3),
 ]
 

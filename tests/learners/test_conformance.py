@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from replearn.execution import RunContext
-from replearn.guarantees import Certificate
+from replearn.guarantees.certificate import Certificate
 from replearn.registry import ESTIMATORS
 from tests.registry import (
     NAMES,
@@ -149,8 +149,9 @@ def test_a_plan_is_followed(name):
     inputs = model.certificate_.inputs
     # SemiPrivateClassifier cuts equal parts and leaves out what remains
     assert inputs["n"] == model.plan.n or (name in NEED_POOL and inputs["n"] <= model.plan.n)
-    known = {param for param in model.plan.settings if param in inputs} - {"standard_error"}
-    assert {p: inputs[p] for p in known} == {p: model.plan.settings[p] for p in known}
+    shared = getattr(model, "_set_by_plan", model.plan.inputs)
+    known = [param for param in shared if param in inputs and param != "standard_error"]
+    assert {p: inputs[p] for p in known} == {p: model.plan.inputs[p] for p in known}
     assert name in model.plan.learners
     assert model.predict(NEW).shape == (len(NEW),)
 

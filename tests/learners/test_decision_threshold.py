@@ -146,7 +146,7 @@ def votes_by_hand(model, points):
     """Count the votes of each partition model by model, without the ensemble."""
     chances = np.column_stack([one.predict_proba(points)[:, 1] for one in model.estimators_])
     votes = chances >= model.block_thresholds_
-    return votes.reshape(len(points), model.plan_.n_partitions, -1).sum(axis=2)
+    return votes.reshape(len(points), model.plan_.design.n_partitions, -1).sum(axis=2)
 
 
 @pytest.mark.parametrize("threshold", KINDS)

@@ -97,7 +97,7 @@ def fitted(data, **params):
 def test_the_rule_is_the_one_that_is_certified(data):
     X, _ = data
     model = fitted(data)
-    law = model.plan_.law
+    law = model.plan_.design.law
     votes = np.stack(
         [sum(e.predict(X) for e in model.estimators_[start : start + 20]) for start in (0, 20)],
         axis=1,
@@ -131,7 +131,7 @@ def test_unanimous_votes_are_never_overruled(data):
 
 def test_the_literal_setting_of_the_paper_is_one_call_away(data):
     model = small(n_blocks=32, law="uniform", width=1, n_partitions=1).fit(*data)
-    np.testing.assert_allclose(model.plan_.law.probabilities, np.arange(33) / 32)
+    np.testing.assert_allclose(model.plan_.design.law.probabilities, np.arange(33) / 32)
     assert model.certificate_.certified
     assert 0.0993 <= model.certificate_.rho <= 0.0994
 
@@ -401,7 +401,7 @@ def test_too_few_rows_are_said_plainly(data):
     with pytest.warns(NotCertifiedWarning, match=message):
         model = small(n_blocks=None).fit(X, y)
     assert not model.certificate_.certified
-    assert model.plan_.n_blocks * 25 <= 200
+    assert model.plan_.design.n_blocks * 25 <= 200
     with pytest.raises(ValueError, match="n_blocks=201 is larger than n=200"):
         small(n_blocks=201).fit(X, y)
 

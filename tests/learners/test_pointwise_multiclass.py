@@ -12,7 +12,7 @@ from replearn.bounds.multiclass import (
     smallest_blocks_multiclass,
 )
 from replearn.exceptions import NotCertifiedWarning
-from replearn.guarantees import plan
+from replearn.guarantees.planner import plan
 from tests.factories import limit, voting
 
 pytestmark = [
@@ -44,7 +44,7 @@ def fitted(T=30, p=(0.5, 0.3, 0.2), key=0, rng=None, **params):
 def test_plan_says_how_many_blocks_three_classes_need():
     made = plan(n=10_000, rho=0.1, n_classes=3, n_partitions=1)
     assert made.certified
-    assert made.n_blocks == 352
+    assert made.design.n_blocks == 352
     just = plan(n=2200, rho=0.1, n_classes=3)
     assert just.certified
     assert just.n_blocks == 88

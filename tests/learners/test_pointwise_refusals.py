@@ -264,7 +264,7 @@ def test_messages_count_groups_where_groups_count(data):
     groups = np.arange(900) // 45
     with pytest.warns(NotCertifiedWarning, match=r"1 block of 20 groups.* n=450 groups"):
         model = small(n_blocks=None).fit(*data, groups=groups)
-    assert model.plan_.unit == "groups"
+    assert model.plan_.design.unit == "groups"
     with pytest.raises(ValueError, match=r"n_blocks=21 is larger than n=20: .* needs a group"):
         small(Untrainable(), n_blocks=21).fit(*data, groups=groups)
 

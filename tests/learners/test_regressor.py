@@ -136,21 +136,23 @@ def test_the_promise_against_a_learner_that_tosses_coins():
 
 
 def test_certified_with_a_range_and_enough_blocks():
-    made = plan("regression", y_span=10.0, resolution=5.0, rho=0.15, block_size=20)
+    made = plan("regression", y_range=(0, 10), resolution=5.0, rho=0.15, block_size=20)
     X, y = _draw(made.n + 50, 3)
-    model = PointwiseReplicableRegressor(TREE, plan=made, y_range=(0, 10)).fit(X, y)
+    model = PointwiseReplicableRegressor(TREE, plan=made).fit(X, y)
     model.certificate_.check()
     assert model.certificate_.certified
     assert model.certificate_.theorems == ("rounded-regression",)
     assert model.certificate_.inputs["n"] == made.n
-    assert len(model.estimators_) == made.details["blocks"]
+    assert len(model.estimators_) == made.inputs["n_blocks"]
     with pytest.raises(ValueError, match="n_blocks is set by `plan`"):
         clone(model).set_params(n_blocks=20).fit(X, y)
-    free = clone(model).set_params(**{**made.settings, "n_blocks": 20}, plan=None)
+    free = clone(model).set_params(
+        rho=0.15, resolution=5.0, y_range=(0, 10), n_blocks=20, plan=None
+    )
     with pytest.warns(NotCertifiedWarning, match="requested rho=0.15"):
         free.fit(X, y)
     with pytest.warns(NotCertifiedWarning, match="y_range is not given"):
-        clone(model).set_params(y_range=None).fit(X, y)
+        free.set_params(y_range=None).fit(X, y)
 
 
 @quiet

@@ -36,7 +36,7 @@ def fitted(leaked, **params):
 
 def test_leaves_follow_the_size_of_the_blocks(leaked):
     model = fitted(leaked)
-    leaf = model.plan_.block_size // 8
+    leaf = model.plan_.design.block_size // 8
     assert 2 <= leaf < 20
     assert {block.min_samples_leaf for block in model.estimators_} == {leaf}
     assert BOOSTING.min_samples_leaf == 20

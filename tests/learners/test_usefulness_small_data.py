@@ -13,7 +13,7 @@ from replearn import (
     plan,
 )
 from replearn.exceptions import SmallSampleWarning
-from replearn.guarantees import MIN_EVENTS, about_rare_classes, needed_for_events
+from replearn.guarantees.small_data import MIN_EVENTS, about_rare_classes, needed_for_events
 from replearn.learners import usefulness
 
 ESTIMATORS = [

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import NotCertifiedWarning, SharedKey
-from replearn.guarantees import certify
+from replearn.guarantees.certificate import certify
 from replearn.paper import finite_randomness as room
 from replearn.paper.finite_randomness import FiniteRandomnessClassifier, above, shared_thresholds
 

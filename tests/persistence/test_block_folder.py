@@ -13,7 +13,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn import NotCertifiedWarning
 from replearn.exceptions import ModelFileError
 from replearn.execution import fitting
 from replearn.learners import ReplicableSearchCV
@@ -194,13 +193,6 @@ def test_without_a_folder_nothing_is_kept(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     learner().fit(X, Y)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_trainings_of_a_search_are_not_kept(tmp_path):
-    search = ReplicableSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, train_size=20)
-    with pytest.warns(NotCertifiedWarning):
-        search.fit(X, Y, context=resumable(tmp_path))
-    assert not list(tmp_path.iterdir())
 
 
 def search(depths=(1, 3)):

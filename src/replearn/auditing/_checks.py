@@ -23,7 +23,8 @@ from replearn.auditing._judgement import (
 )
 from replearn.auditing._statistics import FEW_ROWS, MIN_GROUP_ROWS, percent, row_limits
 from replearn.auditing._time import N_SHUFFLES
-from replearn.guarantees import Certificate, plan
+from replearn.guarantees.certificate import Certificate
+from replearn.guarantees.planner import plan
 
 if TYPE_CHECKING:
     from replearn.auditing._audit import Measurement
@@ -261,9 +262,7 @@ def _shortfall(certificate: Certificate) -> str:
     vote = certificate.design
     if certificate.task != "pointwise" or vote is None:
         return certificate.reason
-    planned = plan(
-        n=vote.n, rho=vote.request.rho, n_classes=vote.n_classes, vote=vote.vote, unit=vote.unit
-    )
+    planned = plan(n=vote.n, rho=vote.rho, n_classes=vote.n_classes, vote=vote.vote, unit=vote.unit)
     return (
         planned.reason
         or f"{certificate.reason}; the planner's own choice of blocks would be enough"

@@ -25,7 +25,7 @@ from replearn.auditing._statistics import (
 from replearn.auditing._table import AuditDesign
 from replearn.binding import describe_estimator
 from replearn.bounds import agreement_probability, halves_supremum
-from replearn.guarantees import Certificate
+from replearn.guarantees.certificate import Certificate
 
 if TYPE_CHECKING:
     from replearn.auditing._runs import PairOutcome
@@ -172,7 +172,7 @@ class ContenderResult:
         vote = None if certificate is None else certificate.design
         if certificate is None or vote is None or certificate.task != "pointwise":
             return None
-        if vote.request.runs != 2:
+        if vote.runs != 2:
             return None
         if design.sample == "bootstrap" or design.independent_pairs:
             return certificate.rho

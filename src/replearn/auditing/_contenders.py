@@ -253,7 +253,8 @@ def _checked_names(names: Sequence[str], known: list[str]) -> list[str]:
 def _affordable(base: Any, setting: Setting) -> Contender:
     """The replicable version of a classifier, with as many partitions as an audit can afford."""
     full = _full(base, setting)
-    usual = usual_plan(full.estimator, setting.n, setting.n_classes)
+    usual = usual_plan(full.estimator, setting.n, setting.n_classes).design
+    assert usual is not None
     partitions = max(1, min(usual.n_partitions, AUDIT_FITS // usual.n_blocks))
     if partitions == usual.n_partitions:
         return full

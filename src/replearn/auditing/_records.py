@@ -32,6 +32,7 @@ from replearn.auditing._statistics import (
 )
 from replearn.auditing._time import TimeResult
 from replearn.bounds import binomial_limits
+from replearn.guarantees.assumptions import ASSUMPTIONS
 
 if TYPE_CHECKING:
     from replearn.auditing._audit import Measurement
@@ -604,7 +605,7 @@ def _certificate(result: Measurement, c: ContenderResult) -> CertificateRecord |
         n_partitions=vote.n_partitions,
         key_fingerprint=certificate.key_fingerprint,
         digest=certificate.digest,
-        assumptions=tuple(item.text for item in certificate.assumptions),
+        assumptions=tuple(ASSUMPTIONS[code] for code in certificate.assumptions),
         limit_for_these_pairs=c.promise(result.design),
         void_because=(*c.incomparable, *in_front),
     )

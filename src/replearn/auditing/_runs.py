@@ -56,7 +56,7 @@ from replearn.execution import (
     random_state_names,
     set_seeds,
 )
-from replearn.guarantees import Certificate
+from replearn.guarantees.certificate import Certificate
 from replearn.learners import PointwiseReplicableRegressor, fitted_threshold
 from replearn.randomness import SharedKey
 from replearn.records import WorkFolder

@@ -13,7 +13,8 @@ from replearn.binding.estimator import PROBES
 from replearn.binding.sample import copy_conditions, index_of, sample_conditions
 from replearn.binding.schema import describe_points, order_digest
 from replearn.exceptions import NotCertifiedWarning, warn_user
-from replearn.guarantees import Certificate, Identity
+from replearn.guarantees.certificate import Certificate, Identity
+from replearn.guarantees.promise import derive
 from replearn.randomness import SharedKey, as_points
 
 
@@ -61,7 +62,7 @@ def certify_choice(
         **points,
         **digests,
     )
-    return Certificate.issue(task, inputs, identity)
+    return Certificate.of(derive(task, inputs), identity)
 
 
 def choice_conditions(X: Any, y: Any) -> tuple[str, ...]:

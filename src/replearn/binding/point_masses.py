@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from replearn.bounds import point_mass_limits
 from replearn.exceptions import NotCertifiedWarning, warn_user
-from replearn.guarantees import Certificate, Identity, Plan, rounded_up
+from replearn.guarantees.certificate import Certificate, Identity
+from replearn.guarantees.plan import Plan
+from replearn.guarantees.promise import rounded_up
 from replearn.randomness import Points, SharedKey
 
 DELTA = 1e-6
@@ -86,7 +88,7 @@ def without_masses(plan: Plan, refuted: str, identity: Identity, **changed: Any)
 def _is_lost(name: str, plan: Plan, certificate: Certificate) -> bool:
     """Whether a number of the certificate is worse than requested, or planned where none was."""
     delivered = getattr(certificate, name)
-    requested = getattr(plan.vote_design.request, name, None)
+    requested = plan.inputs[name]
     if delivered == getattr(plan, name):
         return False
     return requested is None or delivered is None or bool(delivered > requested)

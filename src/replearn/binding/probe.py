@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from replearn.binding.sample import preprocessing_mark
-from replearn.guarantees import Certificate, Probe
+from replearn.guarantees.certificate import Certificate
+from replearn.guarantees.probe import Probe
 from replearn.randomness import as_points
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 
 from replearn.exceptions import PreprocessingWarning, warn_user
-from replearn.guarantees import DAYS, MAX_LEVELS, MIN_ROWS, RARE, ROUNDED_ROWS
+from replearn.guarantees.comparison import DAYS, MAX_LEVELS, MIN_ROWS, RARE, ROUNDED_ROWS
 from replearn.randomness import (
     ENCODING_VERSION,
     Kind,

@@ -89,7 +89,6 @@ from replearn.bounds.selection import (
     selection_flip_bound,
     selection_flip_bound_sampled,
     selection_scale,
-    smallest_sample_search,
     smallest_sample_selection,
     stable_scale,
 )

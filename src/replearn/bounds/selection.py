@@ -217,22 +217,6 @@ def smallest_sample_selection(
     )
 
 
-def smallest_sample_search(
-    rho: float, alpha: float, beta: float, n_hypotheses: int, train_size: int
-) -> tuple[int, float]:
-    """Find the rows for a search over configurations by many trainings, for every estimator.
-
-    As `smallest_sample_selection`, with one test row beside each training of ``train_size`` rows.
-
-    >>> smallest_sample_search(0.2, 0.2, 0.05, 20, 30)[0]
-    115692
-    """
-    check_count("train_size", train_size)
-    # theorem: search-trainings
-    count, sharpness = smallest_sample_selection(rho, alpha, beta, n_hypotheses)
-    return count * (train_size + 1), sharpness
-
-
 @theorem("finite-randomness")
 def finite_randomness_flip_bound(
     n_blocks: int, n_candidates: int, sharpness: float, m: int, gamma: float | None

@@ -20,7 +20,9 @@ from replearn.cli import (
     put_json,
 )
 from replearn.cli.probe import read_probe, read_run
-from replearn.guarantees import Certificate, Comparison, differing, rounded_up
+from replearn.guarantees.certificate import Certificate
+from replearn.guarantees.comparison import Comparison, differing
+from replearn.guarantees.promise import rounded_up
 
 _ITEMS = ("task", "certified", "verdict", "n", "key_fingerprint", "digest")
 """What JSON says of each certificate."""

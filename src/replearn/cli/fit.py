@@ -37,7 +37,7 @@ from replearn.cli._large import (
     work_folder,
 )
 from replearn.cli._predictions import TrustOptions
-from replearn.guarantees import Plan
+from replearn.guarantees.plan import Plan
 from replearn.randomness import SharedKey
 from replearn.records import pretty_json, write_atomically
 
@@ -117,7 +117,8 @@ def run(options: FitOptions) -> int:
         say(f"{reason}it is read in pieces, work in {home} ({kept})", quiet=options.quiet)
         sample = read_in_pieces(options, home)
         planned = _planned_blocks(options, shared, sample, len(sample.columns))
-        rows_per_block = None if planned is None else planned.block_size
+        design = None if planned is None else planned.design
+        rows_per_block = None if design is None else design.block_size
         reading.require_pieces(rows_per_block, len(sample.columns))
         _run(options, key, shared, None, sample)
     return DONE
@@ -243,7 +244,7 @@ def _planned_blocks(
     It follows from the options and the size of the table, never from the data.
     """
     if shared is not None and shared.task != "score":
-        return shared if shared.unit == "rows" else None
+        return shared if shared.inputs.get("unit") == "rows" else None
     if _by_scores(options, shared) or options.is_plain or sample.groups is not None:
         return None
     from replearn.learners import usual_plan
@@ -255,8 +256,10 @@ def _planned_blocks(
 
 def _about_blocks(options: FitOptions, sample: Any) -> list[str]:
     """Say how many blocks are fitted, and if the table is so large that there are fewer."""
-    plan = _planned_blocks(options, None, sample, len(sample.columns))
-    usual = _planned_blocks(options, None, sample, None)
+    made = _planned_blocks(options, None, sample, len(sample.columns))
+    small = _planned_blocks(options, None, sample, None)
+    plan = None if made is None else made.design
+    usual = None if small is None else small.design
     if plan is None or usual is None:
         return []
     blocks = f"{plan.n_partitions} x {plan.n_blocks} blocks of {plan.block_size} rows are fitted"

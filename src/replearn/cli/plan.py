@@ -18,7 +18,8 @@ from replearn.cli import (
     put_json,
     say,
 )
-from replearn.guarantees import FAMILIES, about_rare_classes, plan
+from replearn.guarantees.planner import plan
+from replearn.guarantees.small_data import about_rare_classes
 from replearn.records import read_object
 from replearn.registry import PLANNED
 
@@ -74,25 +75,15 @@ class PlanOptions(CommandOptions):
         "votes: whether default leaf sizes and bins follow the block size (default: adapt)",
         choices=("adapt", "keep"),
     )
-    family: str | None = option(
-        "votes: family of the base estimator, for the default partitions (default: any)",
-        choices=FAMILIES,
-    )
-    n_columns: int | None = number(
-        "votes: columns of the table; large tables have fewer partitions"
-    )
     groups: bool = flag("n counts groups (fit --group-by)")
 
     # Other tasks.
     n_hypotheses: int | None = number("number of candidates or configurations")
     n_shared: int | None = number("rows of the shared pool, if fixed")
-    n_directions: int | None = number("2 if the rule may point either way, otherwise 1")
-    train_size: int | None = number("rows of each training of a search")
-    drift: float | None = number("assumption: how far a true error moves between trainings", float)
-    cv: int | None = number("folds of a search with --drift")
+    direction: str | None = option("side of the rule", choices=("both", ">", "<="))
     n_candidates: int | None = number("candidates of finite randomness")
     resolution: float | None = number("spacing of the grid of a regression, in units of y", float)
-    y_span: float | None = number("length of the range of y", float)
+    y_range: str | None = option("range of y", "LOW,HIGH")
     epsilon: float | None = number("privacy loss", float)
     delta: float | None = number("failure probability of privacy", float)
     standard_error: float | None = number("assumption: standard error of a score", float)
@@ -113,6 +104,8 @@ class PlanOptions(CommandOptions):
         }
         if self.classes is not None:
             requested["classes"] = read_labels(self.classes)
+        if self.y_range is not None:
+            requested["y_range"] = tuple(map(float, self.y_range.split(",")))
         return requested | ({"unit": "groups"} if self.groups else {})
 
 

@@ -25,7 +25,8 @@ from replearn.cli import (
     say,
 )
 from replearn.exceptions import CertificateError
-from replearn.guarantees import Certificate, Probe
+from replearn.guarantees.certificate import Certificate
+from replearn.guarantees.probe import Probe
 from replearn.tables import ROWS, make_probe, read_table, to_pandas
 
 

@@ -3,31 +3,7 @@
 Each of them is necessary: leaving one out breaks the number on the certificate.
 """
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Assumption:
-    """One condition that a promise rests on.
-
-    Parameters
-    ----------
-    code : str
-        Short name, stable over versions.
-    text : str
-        What must be true, for a reader who does not know the theory.
-
-    Examples
-    --------
-    >>> print(ASSUMPTIONS["no-drift"].text)
-    All samples come from the same population.
-    """
-
-    code: str
-    text: str
-
-
-_TEXTS = {
+ASSUMPTIONS = {
     "equal-design": (
         "Every run uses the same number of rows, blocks and rows per block, and the same estimator "
         "with the same parameters; surplus rows are left out, never spread over the blocks."
@@ -95,6 +71,10 @@ _TEXTS = {
         "Resample inside the estimator (a pipeline), keep each row once, and give rows of one "
         "person as groups. Copies that the sample shows are refuted, others are not seen."
     ),
+    "candidates-fixed": (
+        "The candidates were fixed before both samples and do not depend on either of them: no "
+        "candidate was trained, tuned or picked on rows of a sample."
+    ),
     "same-incumbent": (
         "Every run keeps the predictions of the same incumbent, with the same memory and within "
         "the same band, and the incumbent knows none of the new samples. What is promised about "
@@ -127,5 +107,4 @@ _TEXTS = {
         "The base estimator minimises the training error over a class of the stated VC dimension."
     ),
 }
-
-ASSUMPTIONS: dict[str, Assumption] = {code: Assumption(code, text) for code, text in _TEXTS.items()}
+"""What must be true, by short names, for a reader who does not know the theory."""

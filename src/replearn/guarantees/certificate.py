@@ -1,172 +1,107 @@
-"""The certificate: a promise with everything needed to compute it again.
+"""The certificate: a promise that names its run."""
 
-It is derived from the guarantee of its task, all of which are listed here.
-"""
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
-from typing import Any
-
+from replearn._version import __version__
 from replearn.exceptions import CertificateError
-from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
 from replearn.guarantees.comparison import Comparison, compare
 from replearn.guarantees.describe import certificate_rows, explain
-from replearn.guarantees.design import NOTIONS, Design, Label
-from replearn.guarantees.guarantee import (
-    LETTERS,
-    Derived,
-    Guarantee,
-    Identity,
-    Ledger,
-    Step,
-    rounded_up,
-    value_of,
-)
+from replearn.guarantees.design import Label, plain_labels
 from replearn.guarantees.probe import Probe
-from replearn.records import (
-    JsonFile,
-    Reader,
-    canonical_json,
-    check_format,
-    digest_of,
-    html_table,
-    read_flat,
-    read_json,
-    read_object,
-    refuse_differences,
-    two_columns,
-)
-from replearn.registry import TASKS, entries_of
-
-FORMAT = "replearn-certificate"
-FORMAT_VERSION = 3
+from replearn.guarantees.promise import Promise, derive, fields_of
+from replearn.records import read_fields
 
 
-def guarantee(task: str) -> Guarantee:
-    """Look a guarantee up by its task; an unknown task raises a CertificateError.
-
-    >>> guarantee("thresholds").learners
-    ('ReplicableThresholdClassifier',)
-    """
-    if task not in TASKS:
-        raise CertificateError(f"task: {task!r} is not one of {', '.join(map(repr, TASKS))}")
-    entry: Guarantee = entries_of({task: TASKS[task]})[task]
-    return entry
-
-
-def derive(task: str, inputs: dict[str, Any]) -> Derived:
-    """Compute every number of a task from its inputs, and what follows.
-
-    Examples
-    --------
-    >>> steps, conclusion = derive("correlated sampling", {"deviation": 0.1})
-    >>> [step.theorem for step in steps], conclusion.certified
-    (['correlated-sampling'], True)
-    """
-    return _derive(task, canonical_json(inputs))
-
-
-@lru_cache(maxsize=256)
-def _derive(task: str, inputs: str) -> Derived:
-    """Derive once for equal inputs: many samples share one protocol."""
-    ledger = Ledger()
-    try:
-        conclusion = guarantee(task).derive(ledger, **read_object(inputs, "inputs"))
-    except (TypeError, ValueError, ArithmeticError) as error:
-        if isinstance(error, CertificateError):
-            raise
-        raise CertificateError(f"{task}: cannot be derived ({error})") from error
-    return tuple(ledger.steps), conclusion
-
-
-# -- the certificate -------------------------------------------------------------------------------
-class Record(JsonFile):
-    """What certificates and plans have in common: JSON text and file, table, one line."""
-
-    task: Any
-    inputs: Any
-    steps: Any
-    promises: Any
-    n: Any
-    certified: Any
-    reason: Any
-    digest: Any
-
-    def _content(self) -> dict[str, Any]:
-        """Return everything but the digest as JSON values."""
-        raise NotImplementedError
-
-    def _promise(self, form: str, version: int, assumptions: list[Any]) -> dict[str, Any]:
-        """Return the items of the content that all records have."""
-        return {
-            "format": form,
-            "version": version,
-            "task": self.task,
-            "inputs": self.inputs,
-            "steps": [step.to_dict() for step in self.steps],
-            "promises": list(self.promises),
-            "assumptions": assumptions,
-            **{name: getattr(self, name) for name in LETTERS},
-            "certified": self.certified,
-            "reason": self.reason,
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON values."""
-        return {**self._content(), "digest": self.digest}
-
-    def _rows(self) -> list[tuple[str, str]]:
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        values = {name: getattr(self, name) for name in LETTERS}
-        known = [f"{name}={rounded_up(v)}" for name, v in values.items() if v is not None]
-        rows = [] if self.n is None else [f"n={self.n}"]
-        items = [repr(self.task), *known, *rows, f"certified={self.certified}"]
-        return f"{type(self).__name__}({', '.join(items)})"
-
-    def __str__(self) -> str:
-        return f"{type(self).__name__}\n{two_columns(self._rows())}"
-
-    def _repr_html_(self) -> str:
-        return html_table(type(self).__name__, self._rows())
-
-
-@dataclass(frozen=True, repr=False)
-class Certificate(Record):
-    """What is promised, by which theorems, under which assumptions, for which run.
-
-    It is made by estimators, primitives, :meth:`replearn.Plan.certificate` or :meth:`issue`, and
-    never by hand.
+@dataclass(frozen=True)
+class Identity:
+    """Which run a certificate belongs to, and what its promise depends on.
 
     Parameters
     ----------
-    task : str
-        What the promise is about: "pointwise", "approximate", "selection", "heavy", ...
-    inputs : dict
-        The items that all runs of the promise share, as JSON values.
-    steps : tuple of Step
-        Every number that the promise uses, with its theorem and inputs.
-    promises : tuple of str
-        What holds, in sentences.
-    assumptions : tuple of Assumption
-        What the promise rests on.
-    rho, gamma, alpha, beta : float or None
-        The promised numbers, in the letters of the glossary.
-    certified : bool
-        Whether they are what was requested.
-    reason : str
-        Why it is not certified; empty if it is.
-    identity : Identity
-        Key, estimator, classes and rows of this run.
-    digest : str
-        SHA-256 of all other items.
+    key_fingerprint : str
+        Fingerprint of the shared key; it does not reveal the key.
+    estimator, learner_digest : str
+        The base estimator with its parameters in words, and a digest of its code, parameters and
+        fitted parts; empty if there is none.
+    classes : sequence or None
+        The classes of this run, in order.
+    n_available : int or None
+        Number of rows (or groups) of this run; the surplus over n was left out.
+    library_version : str
+        Version of the library that issued the certificate.
+    versions : dict
+        Versions of numpy, scikit-learn and the packages that the estimator comes from.
+    schema : dict or None
+        How points are encoded, with a coarse sketch of each column (see `compare_points`); None
+        if a task has no points.
+    points_digest : str
+        Digest of synthetic points of that schema.
+    candidates, pool, hypotheses : str
+        Digests of the candidates of a choice, of the shared pool and of the hypothesis class.
+    incumbent : dict or None
+        Fingerprint of the model whose predictions are kept, with memory, band, unit and threshold;
+        None if there is none.
+    unbound : tuple of str
+        What the promise depends on but could not be digested, in words.
+    failed_conditions : tuple of str
+        Conditions of the promise that the data of this run refute, in words. If there are any,
+        nothing is certified.
 
     Examples
     --------
-    >>> certificate = Certificate.issue(
-    ...     "coins", {"n": 400, "p0": -0.5, "q0": 0.5, "rho": 0.1, "beta": 0.05,
-    ...               "low": 0.3, "high": 0.7}, Identity("0123456789abcdef"))
+    >>> identity = Identity("0123456789abcdef", unbound=("an open file",))
+    >>> Identity.from_dict(identity.to_dict()) == identity
+    True
+    """
+
+    key_fingerprint: str
+    learner: str = ""
+    learner_digest: str = ""
+    classes: tuple[Label, ...] | None = None
+    n_available: int | None = None
+    library_version: str = __version__
+    versions: dict[str, str] = field(default_factory=dict)
+    schema: dict[str, Any] | None = None
+    points_digest: str = ""
+    candidates: str = ""
+    pool: str = ""
+    hypotheses: str = ""
+    incumbent: dict[str, Any] | None = None
+    unbound: tuple[str, ...] = ()
+    failed_conditions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "classes", plain_labels(self.classes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the identity as JSON values."""
+        values = vars(self).items()
+        return {name: list(item) if isinstance(item, tuple) else item for name, item in values}
+
+    @classmethod
+    def from_dict(cls, items: Any) -> "Identity":
+        """Read an identity from JSON values; anything unexpected raises a CertificateError."""
+        return read_fields(cls, items, "identity")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Certificate(Promise):
+    """What is promised, by which theorems, under which assumptions, for which run.
+
+    It is made by estimators, functions that choose and :meth:`replearn.Plan.certificate`, and never
+    by hand. Beside the items of a promise it has:
+
+    Parameters
+    ----------
+    identity : Identity
+        Key, estimator, classes and rows of this run.
+
+    Examples
+    --------
+    >>> certificate = certify(
+    ...     "coins", "0123456789abcdef", n=400, p0=-0.5, q0=0.5, rho=0.1, beta=0.05,
+    ...     low=0.3, high=0.7)
     >>> certificate.check()
     >>> certificate.certified, round(certificate.rho, 3)
     (True, 0.069)
@@ -174,79 +109,36 @@ class Certificate(Record):
     True
     """
 
-    task: str
-    inputs: dict[str, Any]
-    steps: tuple[Step, ...]
-    promises: tuple[str, ...]
-    assumptions: tuple[Assumption, ...]
-    rho: float | None
-    gamma: float | None
-    alpha: float | None
-    beta: float | None
-    certified: bool
-    reason: str
+    KIND: ClassVar[str] = "certificate"
+    FORMAT: ClassVar[str] = "replearn-certificate"
+    VERSION: ClassVar[int] = 4
+
     identity: Identity
-    digest: str = ""
 
     @classmethod
-    def issue(
-        cls,
-        task: str,
-        inputs: dict[str, Any],
-        identity: Identity,
-        derived: Derived | None = None,
-    ) -> "Certificate":
-        """Derive the promise of a task and issue its certificate for one run.
+    def of(cls, promise: Promise, identity: Identity) -> Self:
+        """Issue the certificate of one run of a promise.
 
-        ``derived`` is what ``derive(task, inputs)`` returns, if the caller has it already.
+        Parameters
+        ----------
+        promise : Promise
+            What all runs share: a plan, or what `derive` returns.
+        identity : Identity
+            Key, estimator, classes and rows of the run.
         """
-        issued = cls._of(task, inputs, identity, derived or derive(task, inputs))
-        signed = replace(issued, digest=digest_of(issued._content()))
-        signed._check_identity()
-        return signed
+        _check_run(promise, identity)
+        kept = () if identity.incumbent is None else ("same-incumbent",)
+        said = replace(
+            promise,
+            assumptions=(*promise.assumptions, *kept),
+            reasons=(*promise.reasons, *identity.failed_conditions),
+        )
+        return cls(**fields_of(said), identity=identity)
 
     @classmethod
-    def _of(
-        cls, task: str, inputs: dict[str, Any], identity: Identity, derived: Derived
-    ) -> "Certificate":
-        steps, conclusion = derived
-        kept = () if identity.incumbent is None else ("same-incumbent",)
-        codes = (*conclusion.assumptions, *kept)
-        return cls(
-            task=task,
-            inputs=inputs,
-            steps=steps,
-            promises=conclusion.promises,
-            assumptions=tuple(ASSUMPTIONS[code] for code in codes),
-            **{name: getattr(conclusion, name) for name in LETTERS},
-            certified=conclusion.certified and not identity.failed_conditions,
-            reason="; ".join(filter(None, (conclusion.reason, *identity.failed_conditions))),
-            identity=identity,
-        )
-
-    # -- reading ---------------------------------------------------------------------------------
-    @cached_property
-    def design(self) -> Design | None:
-        """Blocks, law and partitions of a vote; None for other tasks."""
-        return Design.from_dict(self.inputs) if self.task in NOTIONS else None
-
-    @property
-    def verdict(self) -> str:
-        """Return "certified", "estimated" or "not certified"."""
-        if self.certified:
-            return "certified"
-        estimated = self.estimates and not self.failed_conditions
-        return "estimated" if estimated else "not certified"
-
-    @property
-    def estimates(self) -> tuple[str, ...]:
-        """Names of the inputs that each run estimates from its data."""
-        return guarantee(self.task).estimates
-
-    @property
-    def n(self) -> int | None:
-        """Rows (or groups) of each sample, where the promise counts them."""
-        return self.inputs.get("n")
+    def _derived(cls, content: dict[str, Any]) -> Self:
+        identity = Identity.from_dict(content["identity"])
+        return cls.of(derive(content["task"], content["inputs"]), identity)
 
     @property
     def key_fingerprint(self) -> str:
@@ -264,35 +156,9 @@ class Certificate(Record):
         return self.identity.failed_conditions
 
     @property
-    def theorems(self) -> tuple[str, ...]:
-        """Keys of the theorems in use."""
-        return tuple(dict.fromkeys(step.theorem for step in self.steps))
-
-    def value(self, name: str) -> Any:
-        """Return the last number of this name among the steps.
-
-        Parameters
-        ----------
-        name : str
-            Name of a step.
-        """
-        return value_of(self.steps, name)
-
-    # -- checking and comparing ------------------------------------------------------------------
-    def check(self) -> None:
-        """Compute every number again from the inputs, and raise if anything differs.
-
-        Raises
-        ------
-        CertificateError
-            Names the first item that does not follow.
-        """
-        if self.digest != digest_of(self._content()):
-            raise CertificateError("digest: the certificate was changed after it was issued")
-        derived = derive(self.task, self.inputs)
-        fresh = self._of(self.task, self.inputs, self.identity, derived)
-        refuse_differences("certificate", self._content(), fresh._content())
-        self._check_identity()
+    def verdict(self) -> str:
+        """Return "certified", "estimated" or "not certified"."""
+        return "not certified" if self.failed_conditions else super().verdict
 
     def comparable(
         self,
@@ -323,61 +189,6 @@ class Certificate(Record):
             )
         return compare(self, other, probes)
 
-    def _check_identity(self) -> None:
-        design = self.design
-        classes = self.classes
-        if design is None:
-            return
-        if design.task != self.task:
-            raise CertificateError(f"task: {self.task!r}, but the request is {design.task!r}")
-        if classes is not None and len(classes) > design.n_classes:
-            raise CertificateError(f"classes: {classes} are more than {design.n_classes}")
-        if design.classes is not None and classes != design.classes:
-            raise CertificateError(f"classes: {classes} are not the plan's {design.classes}")
-        available = self.identity.n_available
-        if available is not None and available < design.n:
-            raise CertificateError(f"n_available: {available} is smaller than n = {design.n}")
-
-    # -- JSON ------------------------------------------------------------------------------------
-    def _content(self) -> dict[str, Any]:
-        assumptions = [dict(vars(item)) for item in self.assumptions]
-        promise = self._promise(FORMAT, FORMAT_VERSION, assumptions)
-        return {**promise, "identity": self.identity.to_dict()}
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> "Certificate":
-        """Read a certificate from JSON text and compute it again; see :meth:`check`.
-
-        Parameters
-        ----------
-        text : str or bytes
-            What :meth:`to_json` wrote.
-
-        Returns
-        -------
-        Certificate
-            Every number was computed again.
-
-        Raises
-        ------
-        CertificateError
-            If anything does not follow; the message names the item.
-        """
-        return read_json(text, "certificate", cls._read)
-
-    @classmethod
-    def _read(cls, reader: Reader) -> "Certificate":
-        check_format(reader, "certificate", FORMAT, FORMAT_VERSION)
-        certificate = reader.read(
-            cls,
-            steps=Step.from_dict,
-            assumptions=partial(read_flat, Assumption, what="assumption"),
-            identity=Identity.from_dict,
-        )
-        certificate.check()
-        return certificate
-
-    # -- words -----------------------------------------------------------------------------------
     def explain(self) -> str:
         """Return the certificate in plain words."""
         return explain(self)
@@ -403,4 +214,18 @@ def certify(task: str, key_fingerprint: str, **inputs: Any) -> Certificate:
     >>> certify("correlated sampling", "0123456789abcdef", deviation=None).certified
     True
     """
-    return Certificate.issue(task, inputs, Identity(key_fingerprint))
+    return Certificate.of(derive(task, inputs), Identity(key_fingerprint))
+
+
+def _check_run(promise: Promise, identity: Identity) -> None:
+    design = promise.design
+    if design is None:
+        return
+    classes = identity.classes
+    if classes is not None and len(classes) > design.n_classes:
+        raise CertificateError(f"classes: {classes} are more than {design.n_classes}")
+    if design.classes is not None and classes != design.classes:
+        raise CertificateError(f"classes: {classes} are not the plan's {design.classes}")
+    available = identity.n_available
+    if available is not None and available < design.n:
+        raise CertificateError(f"n_available: {available} is smaller than n = {design.n}")

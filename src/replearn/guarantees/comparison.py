@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from replearn.bounds import equal_share_tail
-from replearn.guarantees.guarantee import Identity
+from replearn.guarantees.design import TARGETS
 from replearn.guarantees.probe import Probe, compare_probes
 
 if TYPE_CHECKING:
-    from replearn.guarantees.certificate import Certificate
-
-# Targets of a vote's request: the promise is about what was reached.
-_TARGETS = ("rho", "gamma", "alpha", "beta", "d", "realizable")
+    from replearn.guarantees.certificate import Certificate, Identity
 
 
 @dataclass(frozen=True)
@@ -114,7 +111,7 @@ def compare(
 Texts = tuple[str, ...]
 
 
-def _compare_estimators(mine: Identity, yours: Identity) -> tuple[Texts, Texts, Texts]:
+def _compare_estimators(mine: "Identity", yours: "Identity") -> tuple[Texts, Texts, Texts]:
     """Return differences, unknowns and remarks about estimators and versions."""
     digests = differing({"estimator": mine.learner}, {"estimator": yours.learner}) or differing(
         {"estimator digest": mine.learner_digest}, {"estimator digest": yours.learner_digest}
@@ -155,12 +152,9 @@ def _promise_items(certificate: "Certificate") -> dict[str, Any]:
     identity = certificate.identity
     design = certificate.design
     items = dict(certificate.inputs)
-    if design is None:
-        for name in certificate.estimates:
-            items.pop(name, None)
-    else:
-        request = items.pop("request")
-        items |= {name: value for name, value in request.items() if name not in _TARGETS}
+    for name in certificate.estimates if design is None else TARGETS:
+        items.pop(name, None)
+    if design is not None:
         law = design.law
         items["law"] = "none" if law is None else f"{law.name} {law.digest[:16]}"
     return {
@@ -174,7 +168,7 @@ def _promise_items(certificate: "Certificate") -> dict[str, Any]:
     }
 
 
-def _incumbent_items(identity: Identity) -> dict[str, Any]:
+def _incumbent_items(identity: "Identity") -> dict[str, Any]:
     """Return what is kept of an incumbent; without one its band and threshold say nothing."""
     incumbent = identity.incumbent or {"fingerprint": None}
     names = {"fingerprint": "incumbent"}
@@ -183,10 +177,8 @@ def _incumbent_items(identity: Identity) -> dict[str, Any]:
 
 def _side_items(certificate: "Certificate") -> dict[str, Any]:
     if certificate.design is None:
-        estimated = certificate.estimates
-        return {name: certificate.inputs.get(name) for name in estimated}
-    request = certificate.design.request
-    return {f"requested {name}": getattr(request, name) for name in _TARGETS}
+        return {name: certificate.inputs.get(name) for name in certificate.estimates}
+    return {f"requested {name}": certificate.inputs[name] for name in TARGETS}
 
 
 # -- whether two runs mean the same by a point -----------------------------------------------------

@@ -1,9 +1,10 @@
-"""Certificates and plans on paper: JSON, tables, and plain language."""
+"""Certificates and plans as tables, and in plain language."""
 
 from typing import TYPE_CHECKING, Any
 
-from replearn.guarantees.design import Design
-from replearn.guarantees.guarantee import LETTERS, rounded_up
+from replearn.guarantees.assumptions import ASSUMPTIONS
+from replearn.guarantees.design import TARGETS, VoteDesign
+from replearn.guarantees.promise import LETTERS, Promise, rounded_up
 from replearn.guarantees.theorems import theorem
 from replearn.randomness import SharedKey
 
@@ -15,10 +16,8 @@ if TYPE_CHECKING:
 def certificate_rows(certificate: "Certificate") -> list[tuple[str, str]]:
     """Return a certificate as rows of a table."""
     identity = certificate.identity
-    design = certificate.design
     rows = [("verdict", _verdict(certificate)), ("task", certificate.task)]
-    rows += number_rows(certificate)
-    rows += input_rows(certificate.inputs) if design is None else design_rows(design)
+    rows += [*number_rows(certificate), *input_rows(certificate)]
     if identity.classes is not None:
         rows.append(("classes", ", ".join(map(str, identity.classes))))
     if identity.learner:
@@ -35,7 +34,7 @@ def certificate_rows(certificate: "Certificate") -> list[tuple[str, str]]:
         ("key fingerprint", identity.key_fingerprint + _about_key(identity.key_fingerprint)),
         ("promise", _without_promise(certificate) + " ".join(certificate.promises)),
         ("theorems", ", ".join(certificate.theorems)),
-        ("assumptions", ", ".join(item.code for item in certificate.assumptions)),
+        ("assumptions", ", ".join(certificate.assumptions)),
         ("replearn", identity.library_version),
         ("versions", ", ".join(f"{k} {v}" for k, v in identity.versions.items()) or "none"),
         ("digest", certificate.digest[:16]),
@@ -75,46 +74,46 @@ def plan_rows(plan: "Plan") -> list[tuple[str, str]]:
         ("task", f"{plan.task} ({', '.join(plan.learners)})"),
         ("promise", " ".join(plan.promises)),
         *number_rows(plan),
+        *input_rows(plan),
     ]
-    if isinstance(design, Design):
+    if design is not None:
         classes = "not fixed" if design.classes is None else ", ".join(map(str, design.classes))
-        rows += design_rows(design)
         rows.append(("classes", f"{design.n_classes} ({classes})"))
-    else:
-        rows += [("rows needed", str(plan.needed_n)), *input_rows(plan.inputs)]
-        rows += input_rows(plan.details)
     rows.append(("solved", ", ".join(plan.solved) or "nothing"))
     return [*rows, ("digest", plan.digest[:16])]
 
 
-def number_rows(promise: Any) -> list[tuple[str, str]]:
-    """Return the promised numbers of a certificate or a plan, beside what was requested."""
-    request = promise.inputs.get("request", promise.inputs)
+def number_rows(promise: Promise) -> list[tuple[str, str]]:
+    """Return the promised numbers beside what was requested."""
     rows = []
     for name in LETTERS:
         value = getattr(promise, name)
-        target = request.get(name)
+        target = promise.inputs.get(name)
         if value is not None:
             requested = "" if target is None else f" (requested {target:g})"
             rows.append((name, f"{rounded_up(value)}{requested}"))
     return rows
 
 
-def input_rows(inputs: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the inputs of a task other than a vote as rows of a table."""
+def input_rows(promise: Promise) -> list[tuple[str, str]]:
+    """Return what all runs share as rows of a table."""
+    if promise.design is not None:
+        return design_rows(promise.design)
     return [
         (name, f"{value:.6g}" if isinstance(value, float) else str(value))
-        for name, value in inputs.items()
-        if name not in LETTERS and value is not None
+        for name, value in promise.inputs.items()
+        if name not in TARGETS and value is not None
     ]
 
 
-def design_rows(design: Design) -> list[tuple[str, str]]:
+def design_rows(design: VoteDesign) -> list[tuple[str, str]]:
     """Return the items of a vote that two labs share as rows of a table."""
     used = "" if design.n_used == design.n else f" ({design.n_used} used)"
     law = design.law
     width = "" if law is None or law.width is None else f", half-width {law.width:.4g}"
-    runs = [] if design.request.runs == 2 else [("runs", str(design.request.runs))]
+    runs = [] if design.runs == 2 else [("runs", str(design.runs))]
+    kept = design.small_blocks == "keep"
+    small_blocks = [("small blocks", design.small_blocks)] if kept else []
     return [
         *runs,
         ("n", f"{design.n} {design.unit}{used}"),
@@ -126,13 +125,9 @@ def design_rows(design: Design) -> list[tuple[str, str]]:
             else ("law", f"{law.name}{width} [{law.digest[:16]}]")
         ),
         ("vote", design.vote),
-        *_small_blocks_rows(design),
+        *small_blocks,
         ("encoding", f"{design.encoding}, decimals {design.decimals}"),
     ]
-
-
-def _small_blocks_rows(design: Design) -> list[tuple[str, str]]:
-    return [] if design.small_blocks == "adapt" else [("small blocks", design.small_blocks)]
 
 
 def explain(certificate: "Certificate") -> str:
@@ -150,7 +145,7 @@ def explain(certificate: "Certificate") -> str:
         parts.append(_mechanism(certificate.design))
     parts += others
     parts.append("The promise holds if:")
-    parts += [f"- {item.text}" for item in certificate.assumptions]
+    parts += [f"- {ASSUMPTIONS[code]}" for code in certificate.assumptions]
     parts.append("The numbers and where they come from:")
     for step in certificate.steps:
         values = step.value if isinstance(step.value, tuple) else (step.value,)
@@ -167,7 +162,7 @@ _WORST_CASE = (
 )
 
 
-def _mechanism(design: Design) -> str:
+def _mechanism(design: VoteDesign) -> str:
     cut = (
         f"The sample is cut into {design.n_blocks} blocks of {design.block_size} {design.unit}"
         + (f", in {design.n_partitions} ways" if design.n_partitions > 1 else "")

@@ -2,18 +2,17 @@
 
 from typing import Any
 
-from replearn.bounds import (
+from replearn.bounds.scores import (
     any_score_flip_bound,
     normal_flip_bound,
     score_half_width,
     worst_score_flip_bound,
 )
-from replearn.guarantees.guarantee import (
+from replearn.guarantees.promise import (
     BLOCK_ASSUMPTIONS,
-    Conclusion,
-    Guarantee,
     Ledger,
-    Needed,
+    Promise,
+    Task,
     above_budget,
     rounded_up,
 )
@@ -38,7 +37,6 @@ _ESTIMATED = (
     "the standard error of the scores was estimated from the data, and nothing bounds how far a "
     "single point's may be from it"
 )
-_PLANNED = "the standard error of a score is estimated in fit or assumed here, and not proved"
 
 
 def _derive(
@@ -46,10 +44,10 @@ def _derive(
     rho: float,
     n_blocks: int,
     n_classes: int,
-    least_error: float,
+    least_error: float | None,
     reach: float | None,
     **shared: Any,
-) -> Conclusion:
+) -> Promise:
     width = ledger.add(score_half_width, rho=rho, reach=reach)
     normal = ledger.add(normal_flip_bound, half_width=width)
     largest = ledger.add(any_score_flip_bound, half_width=width)
@@ -64,6 +62,8 @@ def _derive(
             "This is for a point with two classes in reach of each other; with more, the "
             "probabilities of all pairs in reach are added."
         )
+    # A plan does not know the standard error: the worst case is that of the widest thresholds.
+    least_error = 0.5 / width if least_error is None else least_error
     worst = ledger.add(
         worst_score_flip_bound,
         n_blocks=n_blocks,
@@ -77,7 +77,7 @@ def _derive(
     )
     reasons = (_ESTIMATED, *above_budget("rho", normal, rho * (1 + 1e-9)))
     assumed = ("standard-error", *BLOCK_ASSUMPTIONS)
-    return Conclusion(tuple(promises), rho=normal, reasons=reasons, assumptions=assumed)
+    return Promise(promises=tuple(promises), rho=normal, reasons=reasons, assumptions=assumed)
 
 
 def default_blocks(n: int, rho: float = 0.1, rows_of_block: int = DEFAULT_ROWS) -> int:
@@ -115,60 +115,34 @@ def blocks_and_partitions(
     return blocks, ways
 
 
-def _needed(
+def _solve(
     n: int,
-    rho: float,
-    n_classes: int,
-    standard_error: float | None,
-    n_blocks: int | None,
-    n_partitions: int | None,
-) -> Needed:
-    """Return the design of n rows, what follows if a standard error is right, and the worst case.
-
-    Without a standard error the worst case is that of thresholds over all scores, the widest.
-    """
+    rho: float = 0.1,
+    n_classes: int = 2,
+    standard_error: float | None = None,
+    n_blocks: int | None = None,
+    n_partitions: int | None = None,
+) -> dict[str, Any]:
     blocks, ways = blocks_and_partitions(n, rho, n_blocks, n_partitions)
-    check_count("n_blocks", blocks, least=MIN_BLOCKS)
-    width = score_half_width(rho)
-    error = 0.5 / width if standard_error is None else standard_error
-    reach = "estimated by fit" if standard_error is None else width * error
-    largest = any_score_flip_bound(width)
-    worst = worst_score_flip_bound(blocks, width, error, n_classes)
-    details = {
-        "blocks": blocks,
-        "rows of a block": n // blocks,
-        "partitions": ways,
-        "base estimators": blocks * ways,
-        "half-width in standard errors": width,
-        "half-width in probability": reach,
-        "rho of any distribution": largest,
-        "worst case of the design": worst,
+    return {
+        "n": n,
+        "n_blocks": check_count("n_blocks", blocks, least=MIN_BLOCKS),
+        "n_partitions": ways,
+        "n_classes": n_classes,
+        "rho": rho,
+        "standard_error": standard_error,
+        "least_error": standard_error,
+        "reach": None,
     }
-    settings = {"n_blocks": blocks, "n_partitions": ways, "standard_error": standard_error}
-    promise = (
-        "If the standard error of a point's score is right, two runs predict the point differently "
-        f"with probability at most {{rho:g}} where scores vary normally, {rounded_up(largest)} "
-        f"whatever their distribution; {rounded_up(worst)} in the worst case of thresholds "
-        f"{'over all scores' if standard_error is None else 'of this width, fixed beforehand'}."
-    )
-    return Needed(blocks, details, settings, 0.0, promise=promise, reasons=(_PLANNED,))
 
 
-GUARANTEES = (
-    Guarantee(
+TASKS = (
+    Task(
         "score",
         _derive,
+        _solve,
         learners=("ScoreReplicableClassifier",),
         theorem="score-thresholds",
-        needed=_needed,
-        required=("n",),
-        optional={
-            "rho": 0.1,
-            "n_classes": 2,
-            "standard_error": None,
-            "n_blocks": None,
-            "n_partitions": None,
-        },
         estimates=("standard_error", "least_error", "reach"),
     ),
 )

@@ -1,43 +1,55 @@
 """A replicable choice among candidates: by noisy errors."""
 
 import math
+from typing import Any
 
-from replearn.bounds import (
+from replearn.bounds.selection import (
     selection_error_tail_sampled,
     selection_flip_bound_sampled,
+    selection_scale,
     smallest_sample_selection,
+    stable_scale,
 )
-from replearn.guarantees.guarantee import (
-    NEAR_BEST,
-    SAME_CHOICE,
-    THREE_TARGETS,
-    Conclusion,
-    Guarantee,
+from replearn.guarantees.promise import (
+    CHOICE_ASSUMPTIONS,
     Ledger,
-    Needed,
+    Promise,
+    Task,
     reached,
     rounded_up,
 )
 
 
-def same_and_good(
-    n: int, flip: float, tail: float, *, rho: float, alpha: float, beta: float
-) -> Conclusion:
-    """Conclude that two choices are the same, and near the best.
+def choice_scale(n_hypotheses: int, m: int, rho: float, alpha: float, beta: float) -> float:
+    """Return the sharpness of a selection, from the request and the number of rows alone.
 
-    >>> same_and_good(900, 0.2, 0.01, rho=0.1, alpha=0.3, beta=0.05).reason
-    'requested rho=0.1; reached rho=0.2'
+    It is the largest one that keeps rho, if that is accurate enough. Otherwise no value keeps both
+    promises, and the result is the value that (alpha, beta) requires.
+
+    Parameters
+    ----------
+    n_hypotheses : int
+        Number of candidates.
+    m : int
+        Number of rows.
+    rho, alpha, beta : float
+        Probability of a different choice, excess error, and its failure probability.
+
+    Examples
+    --------
+    >>> [round(choice_scale(20, m, 0.1, 0.1, 0.05), 1) for m in (300_000, 9000)]
+    [138.8, 61.5]
     """
-    promises = (
-        f"Two runs on fresh samples of {n} rows choose different candidates with probability at "
-        f"most {rounded_up(flip)}.",
-        f"The chosen candidate's error exceeds the best one's by more than {alpha:g} with "
-        f"probability at most {rounded_up(tail)}.",
-    )
-    return reached(promises, rho=(flip, rho), alpha=alpha, beta=(tail, beta))
+    if n_hypotheses == 1:
+        return 0.0
+    stable = stable_scale(rho, n_hypotheses, m)
+    if selection_error_tail_sampled(stable, n_hypotheses, alpha, m) <= beta:
+        return stable
+    accurate = selection_scale(n_hypotheses, alpha, beta, m)
+    return math.log(n_hypotheses / beta) / alpha if accurate is None else accurate
 
 
-def _select(
+def _derive(
     ledger: Ledger,
     n: int,
     n_hypotheses: int,
@@ -45,34 +57,43 @@ def _select(
     rho: float,
     alpha: float,
     beta: float,
-    candidates: str,
-) -> Conclusion:
+) -> Promise:
     items = {"sharpness": sharpness, "n_hypotheses": n_hypotheses, "m": n}
     flip = ledger.add(selection_flip_bound_sampled, **items)
     tail = ledger.add(selection_error_tail_sampled, alpha=alpha, **items)
-    return same_and_good(n, flip, tail, rho=rho, alpha=alpha, beta=beta)
+    promises = (
+        f"Two runs on fresh samples of {n} rows choose different candidates with probability at "
+        f"most {rounded_up(flip)}.",
+        f"The chosen candidate's error exceeds the best one's by more than {alpha:g} with "
+        f"probability at most {rounded_up(tail)}.",
+    )
+    assumptions = (*CHOICE_ASSUMPTIONS, "candidates-fixed")
+    return reached(
+        promises, rho=(flip, rho), alpha=alpha, beta=(tail, beta), assumptions=assumptions
+    )
 
 
-def selection_rate(rho: float, alpha: float, beta: float, n_hypotheses: int) -> float:
-    """Return the paper's rate of a choice among candidates, with constant 1."""
-    return math.log(n_hypotheses / beta) ** 4 / (rho * alpha) ** 2
+def _solve(
+    n_hypotheses: int,
+    n: int | None = None,
+    rho: float = 0.1,
+    alpha: float = 0.1,
+    beta: float = 0.05,
+) -> dict[str, Any]:
+    if n is None:
+        n, sharpness = smallest_sample_selection(rho, alpha, beta, n_hypotheses)
+    else:
+        sharpness = choice_scale(n_hypotheses, n, rho, alpha, beta)
+    targets = {"rho": rho, "alpha": alpha, "beta": beta}
+    return {"n": n, "n_hypotheses": n_hypotheses, "sharpness": float(sharpness), **targets}
 
 
-def _selection_needed(rho: float, alpha: float, beta: float, n_hypotheses: int) -> Needed:
-    n, sharpness = smallest_sample_selection(rho, alpha, beta, n_hypotheses)
-    rate = selection_rate(rho, alpha, beta, n_hypotheses)
-    return Needed(n, {"sharpness": sharpness}, rate=rate)
-
-
-GUARANTEES = (
-    Guarantee(
+TASKS = (
+    Task(
         "selection",
-        _select,
+        _derive,
+        _solve,
         learners=("ReplicableSelector", "select_hypothesis"),
         theorem="hypothesis-selection",
-        needed=_selection_needed,
-        required=("n_hypotheses",),
-        optional=THREE_TARGETS,
-        promise=SAME_CHOICE + NEAR_BEST,
     ),
 )

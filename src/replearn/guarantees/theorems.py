@@ -249,17 +249,6 @@ _ENTRIES = (
         "points.",
     ),
     Theorem(
-        "search-blocks",
-        "A search over configurations whose errors come from K folds chooses differently with "
-        "probability at most that of one fold, if no true error moves by more than the drift.",
-        "thm:optimal-hypothesis-sel",
-    ),
-    Theorem(
-        "search-trainings",
-        "Errors of K trainings on rows of their own have one expectation in all runs: a search by "
-        "them is a choice among fixed hypotheses on K rows, whatever the estimator does.",
-    ),
-    Theorem(
         "semi-replicable",
         "One candidate for each dichotomy of a shared pool, then a replicable choice: the best "
         "candidate is nearly as good as the best hypothesis of the class.",

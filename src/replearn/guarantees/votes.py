@@ -4,25 +4,36 @@ This file decides which theorem applies to a design. Plans and certificates are 
 checked by running it again.
 """
 
+from functools import partial
 from typing import Any
 
-from replearn.bounds import (
-    agnostic_sample_size,
-    class_error_factor,
-    error_factor,
+from replearn.bounds.accuracy import light_point_slack
+from replearn.bounds.approximate import (
+    disagreement_bound,
+    disagreement_tail,
+    markov_gamma,
+    markov_rho,
+)
+from replearn.bounds.flips import (
     flip_supremum,
-    light_point_slack,
-    multiclass_flip_bound,
-    realizable_sample_size,
     repeated_row_bound,
     runs_bound,
     soft_flip_bound,
     training_row_bound,
 )
+from replearn.bounds.laws import error_factor
+from replearn.bounds.multiclass import (
+    class_disagreement_bound,
+    class_disagreement_tail,
+    class_error_factor,
+    multiclass_flip_bound,
+)
 from replearn.bounds.theorem import theorem
-from replearn.guarantees.approximate import approximate_promise
-from replearn.guarantees.design import Design
-from replearn.guarantees.guarantee import Conclusion, Guarantee, Ledger, rounded_up
+from replearn.bounds.vc import agnostic_sample_size, realizable_sample_size
+from replearn.bounds.whole_models import jensen_bound, jensen_tail
+from replearn.exceptions import CertificateError
+from replearn.guarantees.design import VoteDesign
+from replearn.guarantees.promise import Ledger, Promise, Task, rounded_up
 
 
 # -- numbers that belong to votes alone ------------------------------------------------------------
@@ -94,48 +105,41 @@ def block_size_needed(
 
 
 # -- the promise -----------------------------------------------------------------------------------
-def conclude(ledger: Ledger, design: Design) -> Conclusion:
-    """Conclude what a design promises.
+def derive_votes(task: str, ledger: Ledger, **inputs: Any) -> Promise:
+    """Derive what blocks that vote promise, from their design as JSON values.
 
-    >>> from replearn.bounds import uniform_law
-    >>> from replearn.guarantees import Design, PlanRequest
-    >>> design = Design(PlanRequest(rho=0.1), n=3200, n_blocks=32, law=uniform_law(32))
-    >>> conclusion = conclude(Ledger(), design)
-    >>> conclusion.certified, round(conclusion.rho, 4)
+    >>> from replearn.bounds.laws import uniform_law
+    >>> design = VoteDesign.of(rho=0.1, n=3200, n_blocks=32, n_partitions=1, law=uniform_law(32))
+    >>> promise = derive_votes("pointwise", Ledger(), **design.to_dict())
+    >>> promise.certified, round(promise.rho, 4)
     (True, 0.0993)
     """
-    design.validate()
+    design = VoteDesign.from_dict(inputs)
     size = ledger.add(block_size, n=design.n, n_blocks=design.n_blocks)
-    rho, gamma = promised(ledger, design)
+    rho, gamma = promised(task, ledger, design)
     enough, accuracy = _accuracy(ledger, design, size)
     reasons = _shortfalls(design, rho, gamma)
     reasons += [] if enough else [accuracy]
-    request = design.request
-    kept = request.wants_accuracy and enough
-    promise = sentence(request.task, rho, gamma, request.runs)
-    return Conclusion(
+    kept = design.wants_accuracy and enough
+    promise = sentence(task, rho, gamma, design.runs)
+    return Promise(
         promises=(promise, accuracy) if enough else (promise,),
         rho=rho,
         gamma=gamma,
-        alpha=request.alpha if kept else None,
-        beta=request.beta if kept else None,
+        alpha=design.alpha if kept else None,
+        beta=design.beta if kept else None,
         reasons=tuple(reasons),
-        assumptions=tuple(_assumptions(design)),
+        assumptions=tuple(_assumptions(task, design)),
     )
 
 
-def derive(ledger: Ledger, **inputs: Any) -> Conclusion:
-    """Conclude from the design as JSON values: what certificates do."""
-    return conclude(ledger, Design.from_dict(inputs))
-
-
-def sentence(notion: str, rho: float, gamma: float | None, runs: int) -> str:
+def sentence(task: str, rho: float, gamma: float | None, runs: int) -> str:
     """Return the promise in one sentence.
 
     >>> sentence("pointwise", 0.1, None, 2).endswith("with probability at most 0.1.")
     True
     """
-    if notion == "approximate":
+    if task == "approximate":
         return (
             f"Except with probability {rounded_up(rho)}, two models trained on fresh samples "
             f"disagree on at most a share of {rounded_up(gamma or 0.0)} of the population."
@@ -152,26 +156,25 @@ def sentence(notion: str, rho: float, gamma: float | None, runs: int) -> str:
     )
 
 
-def promised(ledger: Ledger, design: Design) -> tuple[float, float | None]:
+def promised(task: str, ledger: Ledger, design: VoteDesign) -> tuple[float, float | None]:
     """Return only rho and gamma of what a design promises: the predicate of the planner."""
     flip = pair_flip(ledger, design)
-    request = design.request
-    if request.task == "approximate":
-        return approximate_promise(ledger, design, flip)
+    if task == "approximate":
+        return _approximate(ledger, design, flip)
     if design.law is None:
-        items = {"flip_bound": flip, "runs": request.runs}
+        items = {"flip_bound": flip, "runs": design.runs}
         step = ledger.add(class_step, n_blocks=design.n_blocks, sharpness=design.sharpness)
         # the numbers for a row that was trained on are no claim, but they will be wanted
         ledger.add(training_row_stage, step=step, **items)
         ledger.add(repeated_row_stage, step=step, **items)
         return ledger.add(runs_bound_union, **items), None
-    rows = {"law": design.law, "runs": request.runs, "vote": design.vote}
+    rows = {"law": design.law, "runs": design.runs, "vote": design.vote}
     ledger.add(training_row_bound, **rows)
     ledger.add(repeated_row_bound, **rows)
-    return (flip if request.runs == 2 else ledger.add(runs_bound, **rows)), None
+    return (flip if design.runs == 2 else ledger.add(runs_bound, **rows)), None
 
 
-def pair_flip(ledger: Ledger, design: Design) -> float:
+def pair_flip(ledger: Ledger, design: VoteDesign) -> float:
     """Flip probability of one fixed point between two runs."""
     if design.law is None:
         flip = ledger.add(
@@ -186,44 +189,72 @@ def pair_flip(ledger: Ledger, design: Design) -> float:
     return ledger.add(flip_bound_partitions, flip_bound=flip, n_partitions=design.n_partitions)
 
 
-def _shortfalls(design: Design, rho: float, gamma: float | None) -> list[str]:
+# -- whole models: the mass on which two of them differ, by the better of two routes ---------------
+def _approximate(ledger: Ledger, design: VoteDesign, flip: float) -> tuple[float, float]:
+    """Return (rho, gamma): the best of the direct bounds and the Markov route.
+
+    Of rho and gamma the one that was not requested is solved.
+    """
+    if design.rho is not None:
+        rho = design.rho
+        mass = ledger.add(markov_gamma, pointwise=flip, rho=rho)
+        return rho, min(1.0, mass, *_direct(ledger, design, rho=rho))
+    gamma = design.gamma
+    if gamma is None:
+        raise CertificateError("design: task approximate needs rho or gamma")
+    chance = ledger.add(markov_rho, pointwise=flip, gamma=gamma)
+    return min(chance, *_direct(ledger, design, gamma=gamma)), gamma
+
+
+def _direct(ledger: Ledger, design: VoteDesign, **target: float) -> list[float]:
+    """Return the numbers of the direct route."""
+    solve_mass = "rho" in target
+    known: dict[str, Any] = {"max_point_mass": design.max_point_mass, **target}
+    if design.law is None:
+        bound = class_disagreement_bound if solve_mass else class_disagreement_tail
+        sizes = {"n_blocks": design.n_blocks, "n_classes": design.n_classes}
+        return [float(ledger.add(bound, **known, **sizes, sharpness=design.sharpness))]
+    bounds = (disagreement_bound, jensen_bound) if solve_mass else (disagreement_tail, jensen_tail)
+    votes = {"law": design.law, "vote": design.vote}
+    return [float(ledger.add(bound, **known, **votes)) for bound in bounds]
+
+
+def _shortfalls(design: VoteDesign, rho: float, gamma: float | None) -> list[str]:
     """Say which target is missed."""
-    request = design.request
     size = f"of {design.block_size} {design.unit}"
     certify = f"1 block {size} certifies"
     if design.n_blocks > 1:
         certify = f"{design.n_blocks} blocks {size} certify"
     masses = " if single points may have any mass" if design.max_point_mass == 1 else ""
     reasons = []
-    if request.rho is not None and rho > request.rho:
-        reasons.append(f"requested rho={request.rho:g}; {certify} rho={rounded_up(rho)}")
-    if request.gamma is not None and gamma is not None and gamma > request.gamma:
-        requested = f"requested gamma={request.gamma:g} at rho={rho:g}"
+    if design.rho is not None and rho > design.rho:
+        reasons.append(f"requested rho={design.rho:g}; {certify} rho={rounded_up(rho)}")
+    if design.gamma is not None and gamma is not None and gamma > design.gamma:
+        requested = f"requested gamma={design.gamma:g} at rho={rho:g}"
         reasons.append(f"{requested}; {certify} gamma={rounded_up(gamma)}{masses}")
     return reasons
 
 
 # -- accuracy: which statement about the error holds; the certificate never says more --------------
-def _accuracy(ledger: Ledger, design: Design, size: int) -> tuple[bool, str]:
+def _accuracy(ledger: Ledger, design: VoteDesign, size: int) -> tuple[bool, str]:
     """Return whether the requested accuracy is reached, and the statement that holds."""
-    request = design.request
     factor = _error_factor(ledger, design)
-    if not request.wants_accuracy:
+    if not design.wants_accuracy:
         return True, _mean_error_statement(design, factor)
     slack = 0.0
     if design.max_point_mass > 0:
-        slack = ledger.add(error_slack, beta=request.beta, max_point_mass=design.max_point_mass)
+        slack = ledger.add(error_slack, beta=design.beta, max_point_mass=design.max_point_mass)
     needed = ledger.add(
         block_size_needed,
-        d=request.d,
-        alpha=request.alpha,
-        beta=request.beta,
+        d=design.d,
+        alpha=design.alpha,
+        beta=design.beta,
         n_blocks=design.n_blocks,
         n_partitions=design.n_partitions,
-        realizable=request.realizable,
+        realizable=not design.label_noise,
         slack=slack,
     )
-    requested = f"alpha={request.alpha:g}, beta={request.beta:g}, d={request.d}"
+    requested = f"alpha={design.alpha:g}, beta={design.beta:g}, d={design.d}"
     if needed is None:
         return False, f"no block size reaches {requested} when points carry this much mass"
     if needed > size:
@@ -231,7 +262,7 @@ def _accuracy(ledger: Ledger, design: Design, size: int) -> tuple[bool, str]:
     return True, _excess_statement(design, factor)
 
 
-def _error_factor(ledger: Ledger, design: Design) -> float:
+def _error_factor(ledger: Ledger, design: VoteDesign) -> float:
     """How many times the mean error of the block models the error can be, averaged over keys."""
     if design.law is not None:
         return ledger.add(error_factor, law=design.law)
@@ -239,7 +270,8 @@ def _error_factor(ledger: Ledger, design: Design) -> float:
     return ledger.add(class_error_factor, **items)
 
 
-def _mean_error_statement(design: Design, factor: float) -> str:
+def _mean_error_statement(design: VoteDesign, factor: float) -> str:
+    error = "error" if design.vote == "hard" else "absolute error of the scores"
     noise = "random numbers" if design.law is None or factor <= 1.0 else "thresholds"
     if factor <= 1.0:
         return (
@@ -248,17 +280,16 @@ def _mean_error_statement(design: Design, factor: float) -> str:
         )
     return (
         f"Averaged over the shared {noise} the error is at most {rounded_up(factor)} times the "
-        f"mean {design.error_name} of the block models (worst case; usually it is smaller than "
+        f"mean {error} of the block models (worst case; usually it is smaller than "
         "their error)."
     )
 
 
-def _excess_statement(design: Design, factor: float) -> str:
-    request = design.request
-    sure = f"Except with probability {rounded_up(request.beta or 0.0)}"
-    alpha = f"{request.alpha:g}"
+def _excess_statement(design: VoteDesign, factor: float) -> str:
+    sure = f"Except with probability {rounded_up(design.beta or 0.0)}"
+    alpha = f"{design.alpha:g}"
     excess = rounded_up(factor - 1)
-    if request.realizable:
+    if not design.label_noise:
         return f"{sure} the error is at most {rounded_up(factor)} x {alpha} (realizable case)."
     if factor <= 1.0:
         return f"{sure} the error is at most OPT + {alpha}."
@@ -268,7 +299,7 @@ def _excess_statement(design: Design, factor: float) -> str:
     )
 
 
-def _assumptions(design: Design) -> list[str]:
+def _assumptions(task: str, design: VoteDesign) -> list[str]:
     """List the conditions that apply to this design."""
     codes = ["equal-design", "learned-inside-blocks"]
     if design.classes is None:
@@ -277,17 +308,26 @@ def _assumptions(design: Design) -> list[str]:
     codes.append("threshold-rule" if design.law is not None else "label-rule")
     codes += ["number-of-runs", "no-drift", "independent-samples", "independent-rows"]
     codes.append("random-function")
-    request = design.request
-    if request.task == "pointwise" and request.runs == 2:
+    if task == "pointwise" and design.runs == 2:
         codes.append("rolling-windows")  # theorem: content-keyed-partition (section "shared rows")
-    if request.wants_accuracy:
+    if design.wants_accuracy:
         codes.append("base-learner")
-    if design.assumes_point_masses:
+    if (design.wants_accuracy or task == "approximate") and design.max_point_mass < 1:
         codes.append("point-masses")
     return codes
 
 
-GUARANTEES = (
-    Guarantee("pointwise", derive, ("PointwiseReplicableClassifier",), "pointwise-threshold"),
-    Guarantee("approximate", derive, ("PointwiseReplicableClassifier",), "approximate-direct"),
+TASKS = (
+    Task(
+        "pointwise",
+        partial(derive_votes, "pointwise"),
+        learners=("PointwiseReplicableClassifier",),
+        theorem="pointwise-threshold",
+    ),
+    Task(
+        "approximate",
+        partial(derive_votes, "approximate"),
+        learners=("PointwiseReplicableClassifier",),
+        theorem="approximate-direct",
+    ),
 )

@@ -26,7 +26,6 @@ from .selector import ReplicableSelector
 from .training import (
     FirstRows as FirstRows,
     Sample as Sample,
-    plan_request as plan_request,
     requested_classes as requested_classes,
     usual_plan as usual_plan,
 )

@@ -18,7 +18,8 @@ from replearn.binding import bind_fitted
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.exceptions import NotCertifiedWarning, UsefulnessWarning, warn_user
 from replearn.execution import RunContext, fit_in_context
-from replearn.guarantees import Certificate
+from replearn.guarantees.certificate import Certificate
+from replearn.guarantees.promise import derive
 from replearn.learners.decision_threshold import (
     POS_LABEL_CONSTRAINTS,
     THRESHOLD_CONSTRAINTS,
@@ -435,7 +436,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
             self._warn_if_lost(certificate, newest)
         # theorem: incumbent-band (section 5: the bound on two runs stands for given settings)
         run = replace(run, incumbent=kept, unbound=unbound, failed_conditions=failed)
-        return Certificate.issue(certificate.task, certificate.inputs, run)
+        return Certificate.of(derive(certificate.task, certificate.inputs), run)
 
     def _warn_if_lost(self, certificate: Certificate, newest: Retraining) -> None:
         """Warn that a certificate is lost because the sample decides on memory or band."""

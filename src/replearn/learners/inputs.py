@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, has_
 
 from replearn.compat import fit_context, validate_data
 from replearn.exceptions import PreprocessingWarning, warn_user
-from replearn.guarantees import SHORT
+from replearn.guarantees.comparison import SHORT
 from replearn.randomness import (
     Points,
     SharedKey,

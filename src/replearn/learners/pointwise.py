@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from replearn.binding import bind_estimator
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import BlockEnsemble, RunContext
-from replearn.guarantees import Design, Plan
+from replearn.guarantees.design import VoteDesign
+from replearn.guarantees.plan import Plan
 from replearn.learners.decision_threshold import (
     POS_LABEL_CONSTRAINTS,
     THRESHOLD_CONSTRAINTS,
@@ -45,11 +46,12 @@ from replearn.learners.training import (
     certify_plan,
     check_sample,
     describe_blocks,
+    design_of,
     identity_of,
     key_of_blocks,
     plan_in_force,
-    plan_request,
     requested_classes,
+    requested_vote,
     train_blocks,
     warn_if_blocks_cannot_learn,
 )
@@ -251,27 +253,27 @@ class PointwiseReplicableClassifier(VotePredictions):
     ) -> None:
         """Plan, train, vote and certify: the same for rows in memory and in files."""
         key = self._key_for_fit()
-        request = plan_request(self)
         base, threshold = split_threshold(
             base_estimator(self.estimator), self.threshold, classes, self.pos_label
         )
-        check_base(base, request.vote)
+        check_base(base, requested_vote(self))
         failed = given.failed_conditions()
 
         # Plan: from the parameters and the number of rows, never from the data.
-        plan = plan_in_force(self, request, given, classes)
-        base = base_for_blocks(base, plan)
+        plan = plan_in_force(self, given, classes)
+        design = design_of(self, plan)
+        base = base_for_blocks(base, design)
         named = with_threshold(base, threshold)
         fingerprint = bind_estimator(named)
         own = key_of_blocks(key, given, plan)
-        sample = given.planned(own, plan)
+        sample = given.planned(own, design)
 
         # Train: disjoint blocks of equal size, one base estimator on each.
         run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
-        warned = warn_if_blocks_cannot_learn(plan, base)
+        warned = warn_if_blocks_cannot_learn(plan.task, design, base)
         warn_if_votes_are_few(plan, given.class_counts, classes, base)
         trained = block_estimator(base, threshold)
-        blocks = train_blocks(sample, plan, own, trained, **run)
+        blocks = train_blocks(sample, design, own, trained, **run)
         warned = warned or blocks.warn_if_constant(base)
 
         # Vote.
@@ -299,20 +301,19 @@ class PointwiseReplicableClassifier(VotePredictions):
         probes: Any,
     ) -> None:
         """Let the models vote as the plan says."""
-        self._ensemble = _make_ensemble(models, thresholds, classes, plan)
-        self.joint_variance_ = partition_variance(
-            self._ensemble, probes, plan.vote_design, self.n_jobs
-        )
+        self._ensemble = _make_ensemble(models, thresholds, classes, design_of(self, plan))
+        design = design_of(self, plan)
+        self.joint_variance_ = partition_variance(self._ensemble, probes, design, self.n_jobs)
         self.plan_ = plan
         self.classes_ = classes
         self.estimators_ = models
         self.block_thresholds_ = thresholds
 
     def _derive(self, key: SharedKey) -> None:
-        plan = self.plan_
-        check_n_models(self.estimators_, plan.n_blocks, plan.n_partitions)
+        design = design_of(self, self.plan_)
+        check_n_models(self.estimators_, design.n_blocks, design.n_partitions)
         thresholds = check_block_thresholds(self.block_thresholds_, len(self.estimators_))
-        self._ensemble = _make_ensemble(self.estimators_, thresholds, self.classes_, plan)
+        self._ensemble = _make_ensemble(self.estimators_, thresholds, self.classes_, design)
 
     def predict(self, X: Any, *, ids: Any = None) -> NDArray[Any]:
         """Predict class labels.
@@ -341,8 +342,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # raises scikit-learn's error; slower than the check above
         key = fitted_key(self)
-        design = self.plan_.design
-        assert isinstance(design, Design)
+        design = design_of(self, self.plan_)
         fitted = (self.classes_, self.joint_variance_, fitted_precision(self))
         return FittedVote(self._ensemble, design, key.child("vote"), *fitted, self.n_jobs)
 
@@ -357,6 +357,6 @@ def _make_ensemble(
     models: list[Any],
     thresholds: NDArray[np.float64] | None,
     classes: NDArray[Any],
-    plan: Plan,
+    design: VoteDesign,
 ) -> BlockEnsemble:
-    return BlockEnsemble(models, np.arange(max(2, len(classes))), plan.n_partitions, thresholds)
+    return BlockEnsemble(models, np.arange(max(2, len(classes))), design.n_partitions, thresholds)

@@ -114,6 +114,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
     """
 
     _private_state: ClassVar[tuple[str, ...]] = ("_dtype",)
+    _set_by_plan: ClassVar[tuple[str, ...]] = ("rho", "resolution", "n_blocks", "y_range")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"]), None],
         "rho": [FRACTION],

@@ -22,7 +22,10 @@ from replearn.bounds import score_half_width
 from replearn.compat import HasMethods, Interval
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.execution import BlockEnsemble, RunContext
-from replearn.guarantees import MIN_BLOCKS, Certificate, Plan, blocks_and_partitions, rounded_up
+from replearn.guarantees.certificate import Certificate
+from replearn.guarantees.plan import Plan
+from replearn.guarantees.promise import derive, rounded_up
+from replearn.guarantees.score import MIN_BLOCKS, blocks_and_partitions
 from replearn.learners.decision_threshold import (
     POS_LABEL_CONSTRAINTS,
     THRESHOLD_CONSTRAINTS,
@@ -180,6 +183,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
 
     _private_state: ClassVar[tuple[str, ...]] = ("_dtype", "_ensemble")
     _derived_state: ClassVar[tuple[str, ...]] = ("_ensemble",)
+    _set_by_plan: ClassVar[tuple[str, ...]] = ("rho", "n_blocks", "n_partitions", "standard_error")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"]), None],
         "rho": [Interval(Real, 0, 1, closed="right")],
@@ -292,11 +296,11 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             if not sample.params:
                 failed += blocks.failed_conditions(trained, fingerprint)
             schema = describe_blocks(blocks, base)
-            self.certificate_ = Certificate.issue(
-                "score",
-                self._inputs(cut, sample.unit, n_classes, sorted(sample.params), curve, threshold),
-                identity_of(key, trained, fingerprint, classes, given.n, failed, schema),
+            shared = self._inputs(
+                cut, sample.unit, n_classes, sorted(sample.params), curve, threshold
             )
+            identity = identity_of(key, trained, fingerprint, classes, given.n, failed, schema)
+            self.certificate_ = Certificate.of(derive("score", shared), identity)
             self.classes_ = classes
             self._dtype = float_precision(X)
             self.usefulness_ = measure_scores(self._vote(), blocks, classes, N_ROWS)

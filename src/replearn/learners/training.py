@@ -9,7 +9,7 @@ Both kinds of sample have the same methods, those of `RowSource`, and so have th
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from inspect import signature
 from numbers import Integral, Real
 from types import MappingProxyType, SimpleNamespace
@@ -39,17 +39,16 @@ from replearn.binding import (
 from replearn.compat import Interval
 from replearn.exceptions import ConstantBlocksWarning, NotCertifiedWarning, warn_user
 from replearn.execution import RunContext, fit_blocks, make_blocks
-from replearn.guarantees import (
-    MIN_BLOCK,
-    NOTIONS,
-    Certificate,
-    Identity,
-    Plan,
-    PlanRequest,
+from replearn.guarantees.certificate import Certificate, Identity
+from replearn.guarantees.design import MIN_BLOCK, VoteDesign
+from replearn.guarantees.plan import Plan
+from replearn.guarantees.planner import (
+    DEFAULT_BLOCKS,
+    partitions_for,
     plan as make_plan,
     plan_votes,
-    rounded_up,
 )
+from replearn.guarantees.promise import rounded_up
 from replearn.learners.inputs import (
     FittedState,
     base_estimator,
@@ -429,32 +428,36 @@ UNPLANNED = frozenset(
 """Parameters of an estimator that a plan does not set."""
 
 
-def plan_request(estimator: Any) -> PlanRequest:
-    """Return the request that the parameters of an estimator stand for, before a sample is known.
-
-    A ``Plan`` is followed as it is: its own request is returned.
-    """
-    if estimator.plan is not None:
-        _check_task(estimator, estimator.plan)
-        return estimator.plan.vote_design.request
-    params = _planned_params(estimator)
-    if params["classes"] is not None:
-        params["classes"] = check_classes(params["classes"])
-    return PlanRequest(**params)
-
-
 def requested_classes(estimator: Any) -> Any:
     """Return the classes that the parameters or the plan list; None for those of the sample."""
     if estimator.plan is None:
         return estimator.classes
-    _check_task(estimator, estimator.plan)
-    return estimator.plan.classes
+    return design_of(estimator, estimator.plan).classes
+
+
+def requested_vote(estimator: Any) -> str:
+    """Return whether blocks vote by label or by probability, as the parameters or the plan say."""
+    if estimator.plan is None:
+        return str(estimator.vote)
+    return design_of(estimator, estimator.plan).vote
+
+
+def design_of(estimator: Any, plan: Plan) -> VoteDesign:
+    """Return the design of a plan of votes; a plan of another task raises an error."""
+    if plan.design is None:
+        raise ValueError(
+            f"plan is for {' or '.join(plan.learners)}, not for {type(estimator).__name__}."
+        )
+    return plan.design
 
 
 def _planned_params(estimator: Any) -> dict[str, Any]:
     """Return the parameters that a plan sets."""
     params = estimator.get_params(deep=False)
-    return {name: value for name, value in params.items() if name not in UNPLANNED}
+    planned = {name: value for name, value in params.items() if name not in UNPLANNED}
+    if planned["classes"] is not None:
+        planned["classes"] = check_classes(planned["classes"])
+    return planned
 
 
 def changed_params(estimator: Any, names: Collection[str]) -> list[str]:
@@ -483,91 +486,102 @@ def refuse_planned(names: Sequence[str]) -> None:
         )
 
 
-def plan_in_force(estimator: Any, request: PlanRequest, sample: Any, classes: NDArray[Any]) -> Plan:
+def plan_in_force(estimator: Any, sample: Any, classes: NDArray[Any]) -> Plan:
     """Return the plan that the estimator follows, or make one for this sample.
 
     A given plan that this sample cannot follow raises an error; a plan that is made here and does
     not reach its targets is warned about.
     """
-    given_plan = estimator.plan if isinstance(estimator.plan, Plan) else None
-    if given_plan is not None:
-        _check_followed(estimator, given_plan, sample, classes)
-    if given_plan is not None:
-        return _check_partitions(given_plan)
-    sized = replace(
-        request,
-        n=sample.n,
-        n_classes=max(2, len(classes)),
-        unit=sample.unit,
-        n_columns=sample.n_columns,
-    )
-    plan = _check_partitions(_plan_for_base(estimator, sized))
+    if estimator.plan is not None:
+        _check_followed(estimator, estimator.plan, sample, classes)
+        return estimator.plan
+    n_classes = max(2, len(classes))
+    plan = usual_plan(estimator, sample.n, n_classes, sample.n_columns, sample.unit)
     if not plan.certified:
         warn_user(plan.reason, NotCertifiedWarning)
     return plan
 
 
-def _check_partitions(plan: Plan) -> Plan:
-    if plan.n_partitions > MAX_PARTITIONS:
-        raise ValueError(
-            f"n_partitions={plan.n_partitions} is too large; use at most {MAX_PARTITIONS}."
-        )
-    return plan
-
-
-def usual_plan(estimator: Any, n: int, n_classes: int, n_columns: int | None = None) -> Plan:
-    """Return the plan that an estimator makes for itself on this many rows."""
-    request = replace(plan_request(estimator), n=n, n_classes=n_classes, n_columns=n_columns)
-    return _plan_for_base(estimator, request)
-
-
-def _plan_for_base(estimator: Any, request: PlanRequest) -> Plan:
-    """Make the plan; where blocks are left open, with blocks from which the base estimator learns.
+def usual_plan(
+    estimator: Any,
+    n: int,
+    n_classes: int,
+    n_columns: int | None = None,
+    unit: str = "rows",
+) -> Plan:
+    """Return the plan that an estimator makes for itself on this many rows.
 
     It depends on the parameters, the base estimator and the size of the table, never on the data.
     Where useful blocks are too few for the targets, blocks that are just large enough may do.
     """
     given_base = base_estimator(estimator.estimator)
-    request = replace(request, family=family_of(given_base))
-    usual = plan_votes(request)
-    base = base_for_blocks(given_base, usual)
-    need = rows_needed(base) if request.unit == "rows" else None
-    is_sized = any((request.n_blocks, request.block_size, request.min_block))
-    if need is None or is_sized or usual.block_size >= need.useful:
+    params = {**_planned_params(estimator), "n": n, "n_classes": n_classes, "unit": unit}
+
+    def plan_with(min_block: int | None = None) -> Plan:
+        made = plan_votes("pointwise", **params, min_block=min_block)
+        if estimator.max_fits is not None:
+            return made
+        ways = usual_partitions(given_base, design_of(estimator, made), n_columns)
+        return plan_votes("pointwise", **params, min_block=min_block, n_partitions=ways)
+
+    usual = plan_with()
+    design = design_of(estimator, usual)
+    need = rows_needed(base_for_blocks(given_base, design)) if unit == "rows" else None
+    if need is None or estimator.n_blocks is not None or design.block_size >= need.useful:
         return usual
     for n_rows in (need.useful, need.least):
-        plan = plan_votes(replace(request, min_block=max(n_rows, MIN_BLOCK)))
+        plan = plan_with(max(n_rows, MIN_BLOCK))
         if plan.certified:
             return plan
     return plan
 
 
-def base_for_blocks(base: Any, plan: Plan) -> Any:
-    """Return the base estimator as it is trained on the blocks of a plan."""
-    if plan.unit != "rows" or plan.vote_design.small_blocks == "keep":
+PARTITIONS = {"any": 8, "forest": 4, "boosting": 2}
+"""Partitions at rho = 0.1, by family of the base estimator; fewer where there are more blocks.
+
+Forests and boosting take long to fit. Expected flips of 88 x 2 boosted models are 1.1 to 1.32 times
+those of 88 x 8 on three files (docs/speed.md), at the same accuracy; those of 88 x 4 forests 1 to
+1.1 times."""
+
+MAX_CELLS = 320_000_000
+"""Cells that all partitions train on together by default: 8 partitions of a million rows of 40
+columns, five minutes or so with a linear model."""
+
+
+def usual_partitions(base: Any, design: VoteDesign, n_columns: int | None) -> int:
+    """Return the default number of partitions: fewer for slow estimators and large tables."""
+    ways = partitions_for(design.n_blocks, DEFAULT_BLOCKS * PARTITIONS[family_of(base)])
+    if n_columns is None:
+        return ways
+    return min(ways, max(1, MAX_CELLS // (design.n * n_columns)))
+
+
+def base_for_blocks(base: Any, design: VoteDesign) -> Any:
+    """Return the base estimator as it is trained on the blocks of a design."""
+    if design.unit != "rows" or design.small_blocks == "keep":
         return base
-    return adapted_to_blocks(base, plan.block_size)
+    return adapted_to_blocks(base, design.block_size)
 
 
-def warn_if_blocks_cannot_learn(plan: Plan, base: Any) -> bool:
+def warn_if_blocks_cannot_learn(task: str, design: VoteDesign, base: Any) -> bool:
     """Say before the fit that blocks are too small for the base estimator as it is set."""
-    need = rows_needed(base) if plan.unit == "rows" else None
-    if need is None or plan.block_size >= need.least:
+    need = rows_needed(base) if design.unit == "rows" else None
+    if need is None or design.block_size >= need.least:
         return False
-    n_blocks = plan.n // need.least if plan.task == "pointwise" else 0
+    n_blocks = design.n // need.least if task == "pointwise" else 0
     message = (
-        f"blocks of {plan.block_size} rows are too few: {need.reason} predicts a single class if "
+        f"blocks of {design.block_size} rows are too few: {need.reason} predicts a single class if "
         f"it is trained on fewer than {need.least} rows, whatever the features are. "
     )
     if n_blocks > 0:
         rho = make_plan(
-            n=plan.n,
-            rho=plan.vote_design.request.rho,
-            n_classes=plan.n_classes,
+            n=design.n,
+            rho=design.rho,
+            n_classes=design.n_classes,
             n_blocks=n_blocks,
         ).rho
         message += (
-            f"n_blocks={n_blocks} (instead of {plan.n_blocks}) gives blocks of {need.least} rows"
+            f"n_blocks={n_blocks} (instead of {design.n_blocks}) gives blocks of {need.least} rows"
             + ("" if rho is None else f" and rho = {rounded_up(rho)}")
             + "; "
         )
@@ -578,25 +592,23 @@ def warn_if_blocks_cannot_learn(plan: Plan, base: Any) -> bool:
     return True
 
 
-def _check_task(estimator: Any, plan: Plan) -> None:
-    if plan.task not in NOTIONS:
-        raise ValueError(
-            f"plan is for {' or '.join(plan.learners)}, not for {type(estimator).__name__}."
-        )
-
-
 def _check_followed(estimator: Any, plan: Plan, sample: Any, classes: NDArray[Any]) -> None:
+    design = design_of(estimator, plan)
     refuse_planned(changed_params(estimator, _planned_params(estimator)))
-    if plan.unit == "groups" and sample.groups is None:
-        raise ValueError("plan counts groups: pass groups to fit, so that they stay together.")
-    if sample.n < plan.n:
+    if design.n_partitions > MAX_PARTITIONS:
         raise ValueError(
-            f"plan needs n={plan.n} {sample.unit}, but the sample has {sample.n}. Make a plan "
+            f"n_partitions={design.n_partitions} is too large; use at most {MAX_PARTITIONS}."
+        )
+    if design.unit == "groups" and sample.groups is None:
+        raise ValueError("plan counts groups: pass groups to fit, so that they stay together.")
+    if sample.n < design.n:
+        raise ValueError(
+            f"plan needs n={design.n} {sample.unit}, but the sample has {sample.n}. Make a plan "
             "for the smallest sample among the labs."
         )
-    if max(2, len(classes)) != plan.n_classes:
+    if max(2, len(classes)) != design.n_classes:
         raise ValueError(
-            f"plan is for {plan.n_classes} classes, but y has {len(classes)}: "
+            f"plan is for {design.n_classes} classes, but y has {len(classes)}: "
             f"{classes[:5].tolist()}. Name them in the plan (classes=[...]), so that a class that "
             "is missing in a sample is known."
         )
@@ -622,9 +634,11 @@ COUNT = Interval(Integral, 1, None, closed="left")
 class FollowsPlan(FittedState, HoldsKey):
     """Estimators that choose; they may follow a plan that two labs share.
 
-    A subclass has the parameters ``shared_key`` and ``plan``, reads the parameters that a plan may
-    set from `_in_force`, and fits on `_planned_rows`.
+    A subclass has the parameters ``shared_key`` and ``plan``, names those that a plan sets in
+    ``_set_by_plan``, reads them from `_in_force`, and fits on `_planned_rows`.
     """
+
+    _set_by_plan: ClassVar[tuple[str, ...]] = ("rho", "alpha", "beta")
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: [FRACTION] for name in ("rho", "alpha", "beta")},
@@ -643,8 +657,8 @@ class FollowsPlan(FittedState, HoldsKey):
             raise ValueError(
                 f"plan is for {' or '.join(self.plan.learners)}, not for {type(self).__name__}."
             )
-        refuse_planned(changed_params(self, self.plan.settings))
-        return SimpleNamespace(**(params | self.plan.settings))
+        refuse_planned(changed_params(self, self._set_by_plan))
+        return SimpleNamespace(**(params | {k: self.plan.inputs[k] for k in self._set_by_plan}))
 
     def _n_planned(self, available: int, unit: str = "rows") -> int:
         """Return the number of rows (or groups) to fit on, of those that are available."""
@@ -711,11 +725,10 @@ def describe_blocks(blocks: TrainedBlocks, base: Any) -> dict[str, Any]:
 
 def certify_plan(plan: Plan, run: Identity, blocks: TrainedBlocks) -> Certificate:
     """Certify what a plan promises; less if equal rows refute what it assumes about masses."""
-    design = plan.vote_design
     unit = blocks.sample.unit
     refuted = None
-    if design.assumes_point_masses:
-        refuted = blocks.cut.refuted_point_mass(design.max_point_mass)
+    if "point-masses" in plan.assumptions:
+        refuted = blocks.cut.refuted_point_mass(plan.inputs["max_point_mass"])
     if refuted is None:
         return plan.certificate(run, unit=unit)
     return without_masses(plan, refuted, run, unit=unit)

@@ -18,7 +18,9 @@ from sklearn.metrics import roc_auc_score
 
 from replearn.binding import says_it_is_poor
 from replearn.exceptions import SmallSampleWarning, UsefulnessWarning, warn_user
-from replearn.guarantees import MIN_EVENTS, Plan, needed_for_events
+from replearn.guarantees.design import VoteDesign
+from replearn.guarantees.plan import Plan
+from replearn.guarantees.small_data import MIN_EVENTS, needed_for_events
 from replearn.learners.training import Sample
 
 Floats = NDArray[np.float64]
@@ -230,28 +232,33 @@ def warn_if_votes_are_few(
     plan: Plan, class_counts: NDArray[np.int64], classes: NDArray[Any], base: Any
 ) -> None:
     """Warn that blocks which vote have hardly any rows of the rarest class."""
+    design = plan.design
     rarest = rarest_class(class_counts, classes)
-    if rarest.n_rows / plan.n_blocks >= MIN_EVENTS or len(classes) < 2 or says_it_is_poor(base):
+    if design is None or len(classes) < 2 or says_it_is_poor(base):
+        return
+    if rarest.n_rows / design.n_blocks >= MIN_EVENTS:
         return
     warn_user(
-        f"{plan.n} {plan.unit} are few: {plan.n_blocks} blocks of {plan.block_size} {plan.unit} "
-        f"have {rarest.in_blocks(plan.n_blocks)}, and below {MIN_EVENTS} votes lose accuracy, "
-        f"though not the promise. {_fewer_blocks(plan, rarest)}A larger rho requires fewer "
-        "blocks; ScoreReplicableClassifier has few large blocks and an estimated promise.",
+        f"{design.n} {design.unit} are few: {design.n_blocks} blocks of {design.block_size} "
+        f"{design.unit} have {rarest.in_blocks(design.n_blocks)}, and below {MIN_EVENTS} votes "
+        f"lose accuracy, though not the promise. {_fewer_blocks(plan, design, rarest)}A larger "
+        "rho requires fewer blocks; ScoreReplicableClassifier has few large blocks and an "
+        "estimated promise.",
         SmallSampleWarning,
     )
 
 
-def _fewer_blocks(plan: Plan, rarest: Rarest) -> str:
+def _fewer_blocks(plan: Plan, design: VoteDesign, rarest: Rarest) -> str:
     """Say what the fewest blocks with the same promise would do."""
     needed = needed_for_events(plan, rarest.share)
-    if needed is None or needed.n_blocks > plan.n_blocks:
+    fewest = None if needed is None else needed.design
+    if fewest is None or fewest.n_blocks > design.n_blocks:
         return ""
-    events = rarest.n_rows / needed.n_blocks
-    promise = f"n_blocks={needed.n_blocks}, the fewest for rho={needed.vote_design.request.rho:g}"
+    events = rarest.n_rows / fewest.n_blocks
+    promise = f"n_blocks={fewest.n_blocks}, the fewest for rho={fewest.rho:g}"
     if events >= MIN_EVENTS:
         return f"{promise}, gives {events:.1f} in each. "
-    return f"With {promise}, {needed.n} {plan.unit} are enough. "
+    return f"With {promise}, {fewest.n} {design.unit} are enough. "
 
 
 def warn_if_scores_are_few(

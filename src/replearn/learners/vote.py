@@ -30,7 +30,7 @@ from replearn.bounds import (
     joint_variance,
 )
 from replearn.execution import MIN_ROWS_PER_TASK, BlockEnsemble, side_by_side
-from replearn.guarantees import Design
+from replearn.guarantees.design import VoteDesign
 from replearn.learners.inputs import Precision, keyed_points
 from replearn.learners.training import TrainedBlocks
 from replearn.learners.usefulness import (
@@ -148,7 +148,7 @@ class FittedVote:
     """The blocks of one fit with their design and key: from points to votes and shared noise."""
 
     ensemble: BlockEnsemble
-    design: Design
+    design: VoteDesign
     key: SharedKey
     classes: NDArray[Any]
     joint_variance: float
@@ -194,7 +194,7 @@ class FittedVote:
         return rule.predictions(votes, noise)
 
     def _points(self, X: Any, ids: Any) -> Points:
-        return keyed_points(X, ids, self.design.request.decimals, self.precision)
+        return keyed_points(X, ids, self.design.decimals, self.precision)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +224,7 @@ class ThresholdRule:
     With hard votes every number is an integer, so that the prediction has the same bits everywhere.
     """
 
-    design: Design
+    design: VoteDesign
     law: ThresholdLaw
     joint_variance: float
 
@@ -235,7 +235,7 @@ class ThresholdRule:
     @property
     def counts_votes(self) -> bool:
         """Whether votes are whole numbers, so that it is known which sums are still possible."""
-        return self.design.request.vote == "hard"
+        return self.design.vote == "hard"
 
     def votes_until_decided(
         self, ensemble: BlockEnsemble, X: Any, noise: Floats, n_jobs: int | None
@@ -255,7 +255,7 @@ class ThresholdRule:
 
     def predictions(self, votes: NDArray[Any], noise: Floats) -> NDArray[np.intp]:
         """Return the code of each prediction: 1 iff ``threshold < mean of G(share)``."""
-        if self.design.request.vote == "soft":
+        if self.design.vote == "soft":
             return (noise < self._responses(votes)).astype(np.intp)
         # theorem: pointwise-threshold, several-partitions
         return below_law(noise, self._response_sums(votes), self.design.n_partitions).astype(
@@ -264,13 +264,13 @@ class ThresholdRule:
 
     def votes_of_shares(self, shares: Floats) -> NDArray[Any]:
         """Return votes of one partition with these shares of the classes, (n,)."""
-        if self.design.request.vote == "soft":
+        if self.design.vote == "soft":
             return shares[:, 1]
         return np.rint(shares[:, 1] * self.design.n_blocks).astype(np.int32)
 
     def share(self, votes: NDArray[Any]) -> Floats:
         """Mean share of the votes for class 1."""
-        shares = votes if self.design.request.vote == "soft" else votes / self.design.n_blocks
+        shares = votes if self.design.vote == "soft" else votes / self.design.n_blocks
         return np.asarray(shares.mean(axis=1))
 
     def proba(self, votes: NDArray[Any]) -> Floats:
@@ -294,7 +294,7 @@ class ThresholdRule:
 
     def rate_limit(self, votes: NDArray[Any], delta: float) -> float:
         """Upper limit of the flip rate over the points."""
-        if self.design.request.vote == "soft":
+        if self.design.vote == "soft":
             raise ValueError('flip_rate needs vote="hard"; this estimator was fitted with "soft".')
         disagreement = block_disagreement(votes, self.law.n_blocks)
         return flip_rate_limit(self.law, disagreement, delta=delta)
@@ -305,7 +305,7 @@ class ThresholdRule:
 
     def _responses(self, votes: NDArray[Any]) -> Floats:
         """Mean over partitions of G(vote share), in [0, 1]."""
-        if self.design.request.vote == "soft":
+        if self.design.vote == "soft":
             # theorem: soft-votes
             return np.asarray(self.law.at(votes).mean(axis=1))
         return self._response_sums(votes) / (self.design.n_partitions * 2.0**LAW_BITS)
@@ -315,7 +315,7 @@ class ThresholdRule:
 class GumbelRule:
     """More classes: the largest log chance plus shared Gumbel; far ahead, the most voted class."""
 
-    design: Design
+    design: VoteDesign
     sharpness: float
     classes: NDArray[Any]
 
@@ -372,18 +372,16 @@ def below_law(
     return scaled * n_partitions < law_sums << (_UNIFORM_BITS - LAW_BITS)
 
 
-def whole_votes(votes: NDArray[Any], design: Design) -> NDArray[Any]:
+def whole_votes(votes: NDArray[Any], design: VoteDesign) -> NDArray[Any]:
     """Read mean scores of soft votes as if they were shares of hard ones.
 
     A score is steadier than the coin of the same mean: flips are overstated.
     """
-    return (
-        np.rint(votes * design.n_blocks).astype(np.intp) if design.request.vote == "soft" else votes
-    )
+    return np.rint(votes * design.n_blocks).astype(np.intp) if design.vote == "soft" else votes
 
 
 def partition_variance(
-    ensemble: BlockEnsemble, rows: Any, design: Design, n_jobs: int | None
+    ensemble: BlockEnsemble, rows: Any, design: VoteDesign, n_jobs: int | None
 ) -> float:
     """Estimate the variance of the mean vote share as a part of one partition's, on training rows.
 
@@ -433,10 +431,10 @@ def _class_totals(vote: FittedVote, start: int, stop: int, X: Any) -> Floats:
     n_models = stop - start
     ensemble = vote.ensemble.part(start, stop)
     totals = _voting_method(ensemble, vote.design)(X, n_jobs=vote.n_jobs)[:, 0].astype(np.float64)
-    if vote.design.request.vote == "soft":
+    if vote.design.vote == "soft":
         totals *= n_models
     return np.column_stack([n_models - totals, totals]) if totals.ndim == 1 else totals
 
 
-def _voting_method(ensemble: BlockEnsemble, design: Design) -> Any:
-    return ensemble.soft_scores if design.request.vote == "soft" else ensemble.vote_counts
+def _voting_method(ensemble: BlockEnsemble, design: VoteDesign) -> Any:
+    return ensemble.soft_scores if design.vote == "soft" else ensemble.vote_counts

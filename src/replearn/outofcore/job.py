@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.guarantees import Plan
+from replearn.guarantees.design import VoteDesign
 from replearn.learners import check_labels, refuse_one_class
 from replearn.outofcore.engines import Engine
 from replearn.outofcore.folders import Folder
@@ -62,7 +62,7 @@ class Job:
             work = partial(rank_bucket, self.folder, order, self.table.n_pieces)
             self.each_bucket(work, order, "buckets ranked")
 
-    def cut(self, order: Order, plan: Plan) -> Cut:
+    def cut(self, order: Order, plan: VoteDesign) -> Cut:
         """Find the ranks at which the blocks of a partition end."""
         indices = [block * plan.block_size for block in range(1, plan.n_blocks + 1)]
         inside = [index for index in indices if index < plan.n]
@@ -105,7 +105,7 @@ class Job:
         refuse_one_class(known)
         return known
 
-    def earlier_order(self, key: SharedKey, n: int, plan: Plan) -> Order | None:
+    def earlier_order(self, key: SharedKey, n: int, plan: VoteDesign) -> Order | None:
         """Rank the rows as they come before they are cut, where that matters.
 
         It does where rows that count as equal are not interchangeable (rounded ones), and where a

@@ -23,7 +23,7 @@ from replearn.binding import (
     rows_sketched,
 )
 from replearn.execution import keyed_seeds, random_state_names
-from replearn.guarantees import Plan
+from replearn.guarantees.design import VoteDesign
 from replearn.learners import N_ROWS, FirstRows
 from replearn.outofcore.counting import (
     count_bucket,
@@ -79,11 +79,11 @@ class FileSample:
         """Return what the rows refute of the conditions of a certificate, and warn about it."""
         return replace(self.look, table=self.job.table).failed_conditions()
 
-    def planned(self, key: SharedKey, plan: Plan) -> FileSample:
+    def planned(self, key: SharedKey, plan: VoteDesign) -> FileSample:
         """Leave out by key what there is beyond the plan's n."""
         return replace(self, n=plan.n, earlier=self.job.earlier_order(key, self.n, plan))
 
-    def cut(self, design: Plan, key: SharedKey) -> BlocksOfFiles:
+    def cut(self, design: VoteDesign, key: SharedKey) -> BlocksOfFiles:
         """Cut the rows into disjoint blocks of equal size, partition by partition."""
         return BlocksOfFiles(self, design, key)
 
@@ -103,7 +103,7 @@ class BlocksOfFiles:
     """Blocks of a table in files: the rows of one partition after another are written to them."""
 
     sample: FileSample
-    design: Plan
+    design: VoteDesign
     key: SharedKey
 
     @property

@@ -17,8 +17,8 @@ from replearn.bounds.laws import ROUNDING, portable_arcsine
 from replearn.bounds.numeric import Floats, upper_probability
 from replearn.bounds.pairs import HALVED, central_binomial, gap_coefficients, largest_mean
 from replearn.bounds.theorem import theorem
-from replearn.guarantees import Certificate, certify
-from replearn.guarantees.guarantee import Conclusion, Guarantee, Ledger, Needed, reached, rounded_up
+from replearn.guarantees.certificate import Certificate, certify
+from replearn.guarantees.promise import Ledger, Promise, Task, reached, rounded_up
 from replearn.paper.heavy_hitters import (
     MembershipLaw,
     below_levels,
@@ -210,7 +210,7 @@ def _coins(
     beta: float | None,
     low: float,
     high: float,
-) -> Conclusion:
+) -> Promise:
     law = CoinLaw("arcsine", low, high)
     flip = ledger.add(coin_flip_bound, n=n, law=law)
     error = ledger.add(coin_error_bound, n=n, law=law, p0=p0, q0=q0)
@@ -223,24 +223,22 @@ def _coins(
     return reached(promises, rho=(flip, rho), beta=(error, beta))
 
 
-def _coins_needed(rho: float, beta: float, p0: float, q0: float) -> Needed:
-    n = smallest_throws(rho, beta, p0, q0)
-    # the rate of the paper's coin lemma, with constant 1
-    rate = math.log(1 / beta) / (rho * (q0 - p0)) ** 2
-    return Needed(n, rate=rate)
+def _solve(
+    p0: float, q0: float, n: int | None = None, rho: float = 0.1, beta: float = 0.05
+) -> dict[str, Any]:
+    throws = smallest_throws(rho, beta, p0, q0) if n is None else n
+    law = coin_law(throws, p0, q0, rho)
+    targets = {"p0": p0, "q0": q0, "rho": rho, "beta": beta}
+    return {"n": throws, **targets, "low": law.low, "high": law.high}
 
 
-GUARANTEES = (
-    Guarantee(
+TASKS = (
+    Task(
         "coins",
         _coins,
+        _solve,
         learners=("decide_coins", "decide_coin"),
         theorem="coin-testing",
-        needed=_coins_needed,
-        required=("p0", "q0"),
-        optional={"rho": 0.1, "beta": 0.05},
-        promise="Two runs call a coin differently with probability at most {rho:g}. A coin with "
-        "mean above {q0:g} or below {p0:g} is called wrongly with probability at most {beta:g}.",
     ),
 )
 

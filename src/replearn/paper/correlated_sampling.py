@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from replearn.bounds import log_weight_agreement, selection_flip_bound
 from replearn.bounds.theorem import theorem
-from replearn.guarantees import Certificate, certify
-from replearn.guarantees.guarantee import Conclusion, Guarantee, Ledger, rounded_up
+from replearn.guarantees.certificate import Certificate, certify
+from replearn.guarantees.promise import Ledger, Promise, Task, rounded_up
 from replearn.primitives.candidates import row_bytes
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.tables import n_rows, row_chunks, slice_rows
@@ -28,23 +28,23 @@ def draw_flip(deviation: float) -> float:
     return selection_flip_bound(1.0, deviation)
 
 
-def _draw(ledger: Ledger, deviation: float | None) -> Conclusion:
+def _draw(ledger: Ledger, deviation: float | None) -> Promise:
     in_general = (
         "A candidate is drawn with probability proportional to its weight; two runs with weights "
         "p and q differ with probability at most 2 TV(p, q)/(1 + TV(p, q))."
     )
     if deviation is None:
-        return Conclusion((in_general,))
+        return Promise(promises=(in_general,))
     flip = ledger.add(draw_flip, deviation=deviation)
     here = (
         f"If no log weight moves by more than {deviation:g}, two runs differ with probability "
         f"at most {rounded_up(flip)}."
     )
-    return Conclusion((in_general, here), rho=flip)
+    return Promise(promises=(in_general, here), rho=flip)
 
 
-GUARANTEES = (
-    Guarantee(
+TASKS = (
+    Task(
         "correlated sampling",
         _draw,
         learners=("sample_correlated",),

@@ -20,17 +20,7 @@ from replearn.binding import bind_estimator, certify_choice
 from replearn.bounds import finite_randomness_flip_bound
 from replearn.compat import HasMethods, Interval
 from replearn.execution import BlockEnsemble, ConstantVote, RunContext, random_state_names
-from replearn.guarantees.guarantee import (
-    SAME_POINT,
-    SMALL_MASS,
-    THREE_TARGETS,
-    Conclusion,
-    Guarantee,
-    Ledger,
-    Needed,
-    above_budget,
-    rounded_up,
-)
+from replearn.guarantees.promise import Ledger, Promise, Task, above_budget, rounded_up
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
@@ -51,7 +41,7 @@ from replearn.learners.training import (
 from replearn.paper.single_rule import check_two_labels
 from replearn.primitives import choose_by_errors, sample_order
 from replearn.randomness import SharedKey
-from replearn.records import smallest_integer
+from replearn.records import require_integer
 from replearn.tables import n_rows, take_rows
 
 _MAX_BLOCKS = 10_000_000
@@ -70,6 +60,7 @@ def blocks_needed(n_candidates: int, sharpness: float, rho: float, gamma: float 
 
 def _derive(
     ledger: Ledger,
+    n: int,
     n_test: int,
     n_blocks: int,
     n_candidates: int,
@@ -77,7 +68,9 @@ def _derive(
     rho: float,
     gamma: float | None,
     **shared: Any,
-) -> Conclusion:
+) -> Promise:
+    if n < n_blocks + n_test:
+        raise ValueError(f"n={n} is too small for {n_blocks} blocks and {n_test} rows held out")
     items = {
         "n_blocks": n_blocks,
         "n_candidates": n_candidates,
@@ -100,41 +93,57 @@ def _derive(
         f"{text} (at least {needed} blocks are needed, there are {n_blocks})"
         for text in above_budget("rho", flip, rho)
     )
-    return Conclusion(tuple(promises), rho=flip, gamma=gamma, reasons=reasons)
+    return Promise(promises=tuple(promises), rho=flip, gamma=gamma, reasons=reasons)
 
 
-def _needed(
-    rho: float, gamma: float | None, alpha: float, beta: float, n_candidates: int, block_size: int
-) -> Needed:
+def _solve(
+    n: int | None = None,
+    rho: float = 0.1,
+    gamma: float | None = None,
+    alpha: float = 0.1,
+    beta: float = 0.05,
+    n_candidates: int = 8,
+    block_size: int = 100,
+) -> dict[str, Any]:
     sharpness = math.log(n_candidates / beta) / alpha
 
     def flip(n_blocks: int, m: int) -> float:
         return finite_randomness_flip_bound(n_blocks, n_candidates, sharpness, m, gamma)
 
-    blocks = smallest_integer(lambda count: flip(count, _MAX_ROWS) <= 0.9 * rho, limit=_MAX_BLOCKS)
-    tests = blocks and smallest_integer(lambda m: flip(blocks, m) <= rho, limit=_MAX_ROWS)
-    log = math.log(1 / beta)
-    mass = 1.0 if gamma is None else gamma
-    calls = log**3 / (rho**2 * mass**2 * alpha**3) + log**4 / (rho**4 * alpha**5)
-    rate = block_size * calls
-    words = SAME_POINT if gamma is None else SMALL_MASS
-    if not blocks or not tests:
-        few = {"blocks": f"more than {_MAX_BLOCKS}"}
-        return Needed(None, few, {"n_candidates": n_candidates}, rate, promise=words)
-    n = blocks * block_size + tests
-    settings = {"n_blocks": blocks, "n_candidates": n_candidates, "test_share": tests / n}
-    details = {"blocks": blocks, "rows held out": tests, "sharpness": sharpness}
-    return Needed(n, details, settings, rate, promise=words)
+    blocks = require_integer(
+        lambda count: flip(count, _MAX_ROWS) <= 0.9 * rho,
+        f"rho={rho:g} needs more than {_MAX_BLOCKS} blocks: raise it",
+        limit=_MAX_BLOCKS,
+    )
+    tests = require_integer(
+        lambda m: flip(blocks, m) <= rho,
+        f"rho={rho:g} needs more than {_MAX_ROWS} rows: raise it",
+        limit=_MAX_ROWS,
+    )
+    rows = blocks * block_size + tests
+    if n is not None and n < rows:
+        tests = max(1, n * tests // rows)
+        blocks = max(1, min(blocks, n - tests))
+        rows = n
+    return {
+        "n": rows if n is None else n,
+        "n_test": tests,
+        "n_blocks": blocks,
+        "n_candidates": n_candidates,
+        "sharpness": sharpness,
+        "test_share": tests / rows,
+        "rho": rho,
+        "gamma": gamma,
+    }
 
 
-GUARANTEES = (
-    Guarantee(
+TASKS = (
+    Task(
         "finite randomness",
         _derive,
+        _solve,
         learners=("FiniteRandomnessClassifier",),
         theorem="finite-randomness",
-        needed=_needed,
-        optional={**THREE_TARGETS, "gamma": None, "n_candidates": 8, "block_size": 100},
     ),
 )
 
@@ -220,6 +229,13 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
 
     _private_state: ClassVar[tuple[str, ...]] = ("_ensemble",)
     _derived_state: ClassVar[tuple[str, ...]] = ("_ensemble",)
+    _set_by_plan: ClassVar[tuple[str, ...]] = (
+        "rho",
+        "gamma",
+        "n_blocks",
+        "n_candidates",
+        "test_share",
+    )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         **FollowsPlan._parameter_constraints,

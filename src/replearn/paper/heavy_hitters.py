@@ -23,8 +23,8 @@ from replearn.bounds.laws import LAW_BITS, ROUNDING
 from replearn.bounds.numeric import Floats, binomial_cdf, binomial_sf, round_up, upper_probability
 from replearn.bounds.pairs import HALVED, gap_coefficients, largest_mean
 from replearn.bounds.theorem import theorem
-from replearn.guarantees import Certificate, certify
-from replearn.guarantees.guarantee import Conclusion, Guarantee, Ledger, Needed, reached, rounded_up
+from replearn.guarantees.certificate import Certificate, certify
+from replearn.guarantees.promise import Ledger, Promise, Task, reached, rounded_up
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.records import (
     bisect,
@@ -591,7 +591,7 @@ def reuse_flip_bound(membership: float, labels: float, votes: float) -> float:
 POINTWISE = "heavy"
 WHOLE_SET = "heavy, whole set"
 SMALL_MASS = "heavy, small mass"
-TASKS = (POINTWISE, WHOLE_SET, SMALL_MASS)
+TASK_NAMES = (POINTWISE, WHOLE_SET, SMALL_MASS)
 """Tasks of a search for heavy points, in the order of its notions."""
 
 
@@ -615,7 +615,7 @@ def _range(ledger: Ledger, n: int, law: MembershipLaw, beta: float) -> str:
 
 def _pointwise(
     ledger: Ledger, n: int, rho: float | None, beta: float, kind: str, low: float, high: float
-) -> Conclusion:
+) -> Promise:
     law = MembershipLaw(kind, low, high)
     flip = ledger.add(membership_flip_bound, n=n, law=law)
     promises = (
@@ -628,7 +628,7 @@ def _pointwise(
 
 def _whole_set(
     ledger: Ledger, n: int, rho: float | None, beta: float, core_low: float, core_high: float
-) -> Conclusion:
+) -> Promise:
     law = SetLaw("power", core_low, core_high)
     flip = ledger.add(set_flip_bound, n=n, law=law)
     promises = (
@@ -649,7 +649,7 @@ def _small_mass(
     core_low: float,
     core_high: float,
     gamma: float,
-) -> Conclusion:
+) -> Promise:
     law = MembershipLaw(kind, low, high)
     core = SetLaw("power", core_low, core_high)
     core_flip = ledger.add(set_flip_bound, n=n, law=core)
@@ -668,42 +668,29 @@ def _small_mass(
     return reached(promises, rho=(total, rho), gamma=gamma, beta=(beta, None))
 
 
-# -- rows needed -----------------------------------------------------------------------------------
-def _pointwise_needed(rho: float, nu: float) -> Needed:
-    n = smallest_sample_membership(rho, MembershipLaw.standard(nu))
-    return Needed(n, rate=1.0 / (nu * rho**2))
+def _solve_pointwise(
+    nu: float, n: int | None = None, rho: float = 0.1, beta: float = 0.05
+) -> dict[str, Any]:
+    law = MembershipLaw.standard(nu)
+    rows = smallest_sample_membership(rho, law) if n is None else n
+    ends = {"kind": law.kind, "low": law.low, "high": law.high}
+    return {"n": rows, "rho": rho, "beta": beta, **ends}
 
 
-def _whole_set_needed(rho: float, nu: float) -> Needed:
-    n = smallest_sample_set(rho, SetLaw.standard(nu))
-    return Needed(n, rate=math.log(1 / (nu * rho)) / (nu**2 * rho**2))
+def _solve_whole_set(
+    nu: float, n: int | None = None, rho: float = 0.1, beta: float = 0.05
+) -> dict[str, Any]:
+    law = SetLaw.standard(nu)
+    rows = smallest_sample_set(rho, law) if n is None else n
+    return {"n": rows, "rho": rho, "beta": beta, "core_low": law.low, "core_high": law.high}
 
 
-GUARANTEES = (
-    Guarantee(
-        POINTWISE,
-        _pointwise,
-        learners=("find_heavy_hitters",),
-        theorem="heavy-membership",
-        needed=_pointwise_needed,
-        required=("nu",),
-        optional={"rho": 0.1},
-        promise="A fixed point is a member in one of two runs only with probability at most "
-        "{rho:g}; points that make up {nu:g} of a sample or more are members.",
-    ),
-    Guarantee(
-        WHOLE_SET,
-        _whole_set,
-        learners=("find_heavy_hitters",),
-        theorem="replicable-heavy-hitters",
-        needed=_whole_set_needed,
-        required=("nu",),
-        optional={"rho": 0.1},
-        promise="The sets of heavy points of two runs differ with probability at most {rho:g}.",
-    ),
-    Guarantee(
-        SMALL_MASS, _small_mass, learners=("find_heavy_hitters",), theorem="approximate-heavy"
-    ),
+_LEARNERS = ("find_heavy_hitters",)
+
+TASKS = (
+    Task(POINTWISE, _pointwise, _solve_pointwise, _LEARNERS, "heavy-membership"),
+    Task(WHOLE_SET, _whole_set, _solve_whole_set, _LEARNERS, "replicable-heavy-hitters"),
+    Task(SMALL_MASS, _small_mass, learners=_LEARNERS, theorem="approximate-heavy"),
 )
 
 INDEX_KEY = SharedKey("replearn point index")
@@ -918,7 +905,7 @@ class HeavyHitters:
     @property
     def notion(self) -> str:
         """What two runs agree on: "pointwise", "replicable" or "approximate"."""
-        return _NOTIONS[TASKS.index(self.certificate.task)]
+        return _NOTIONS[TASK_NAMES.index(self.certificate.task)]
 
     @property
     def core_law(self) -> SetLaw | None:
@@ -1023,7 +1010,7 @@ def find_heavy_hitters(
         law=laws[0],
         gamma_prime=None if core_law is None else 2.0 * core_law.low,
         certificate=certify(
-            TASKS[_NOTIONS.index(notion)],
+            TASK_NAMES[_NOTIONS.index(notion)],
             key.fingerprint,
             n=counted.n,
             rho=rho,

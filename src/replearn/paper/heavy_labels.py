@@ -24,8 +24,8 @@ from replearn.bounds import (
 )
 from replearn.bounds.numeric import Floats
 from replearn.bounds.theorem import theorem
-from replearn.guarantees import Certificate, certify
-from replearn.guarantees.guarantee import Conclusion, Guarantee, Ledger, reached, rounded_up
+from replearn.guarantees.certificate import Certificate, certify
+from replearn.guarantees.promise import Ledger, Promise, Task, reached, rounded_up
 from replearn.paper.heavy_hitters import (
     HeavyHitters,
     MembershipLaw,
@@ -102,7 +102,7 @@ def _label(
     beta: float | None,
     *,
     whole_set: bool = False,
-) -> Conclusion:
+) -> Promise:
     if whole_set:
         flip = ledger.add(sign_flip_bound, n=k, n_coins=n_points, a=band)
         when = "If the sets are equal, two runs label any member"
@@ -124,7 +124,7 @@ def _label_classes(
     alpha: float,
     rho: float,
     beta: float | None,
-) -> Conclusion:
+) -> Promise:
     sizes = {"n_labels": k, "n_classes": n_classes, "band": band}
     flip = ledger.add(class_label_flip, **sizes)
     error = ledger.add(class_label_errors, alpha=alpha, n_points=n_points, **sizes)
@@ -152,7 +152,7 @@ def _label_most(  # noqa: PLR0913
     rho: float,
     beta: float | None,
     gamma: float,
-) -> Conclusion:
+) -> Promise:
     core_flip = ledger.add(sign_flip_bound, n=core_k, n_coins=core_points, a=core_band)
     flip = ledger.add(label_flip_bound, k=k, a=band)
     core = SetLaw("power", core_low, core_high)
@@ -175,11 +175,11 @@ def _label_most(  # noqa: PLR0913
     return reached(promises, rho=(total, rho), gamma=gamma, alpha=alpha, beta=(wrong, beta))
 
 
-GUARANTEES = (
-    Guarantee("heavy labels", _label, theorem="heavy-labels"),
-    Guarantee("heavy labels, several classes", _label_classes, theorem="heavy-labels"),
-    Guarantee("heavy labels, whole set", partial(_label, whole_set=True), theorem="coins-at-once"),
-    Guarantee("heavy labels, small mass", _label_most, theorem="approximate-heavy"),
+TASKS = (
+    Task("heavy labels", _label, theorem="heavy-labels"),
+    Task("heavy labels, several classes", _label_classes, theorem="heavy-labels"),
+    Task("heavy labels, whole set", partial(_label, whole_set=True), theorem="coins-at-once"),
+    Task("heavy labels, small mass", _label_most, theorem="approximate-heavy"),
 )
 
 _ORDER = "heavy label order"

@@ -19,18 +19,9 @@ from replearn.bounds.numeric import Floats, bernoulli_divergence, upper_probabil
 from replearn.bounds.theorem import theorem
 from replearn.bounds.vc import GHOST_RATIOS, log_growth, realizable_tail_within
 from replearn.compat import HasMethods
-from replearn.guarantees.guarantee import (
-    FOUR_TARGETS,
-    SMALL_MASS,
-    Conclusion,
-    Guarantee,
-    Ledger,
-    Needed,
-    reached,
-    rounded_up,
-)
-from replearn.learners.configurations import seeded
+from replearn.guarantees.promise import Ledger, Promise, Task, reached, rounded_up
 from replearn.learners.inputs import all_or_nothing, checked_fit
+from replearn.learners.search import seeded
 from replearn.learners.training import FRACTION, warn_if_not_certified
 from replearn.paper.hypotheses import Constant, HypothesisClass, Stumps
 from replearn.paper.single_rule import SingleRuleClassifier, warn_if_abstains
@@ -193,9 +184,9 @@ def _derive(
     gamma: float,
     alpha: float,
     beta: float,
-) -> Conclusion:
+) -> Promise:
     if d is None:
-        return Conclusion(("Nothing is promised.",), reasons=(_NO_CLASS,))
+        return Promise(promises=("Nothing is promised.",), reasons=(_NO_CLASS,))
     flip = ledger.add(realizable_flip_bound, n=n, d=d, gamma=gamma, max_error_limit=max_error_limit)
     tail = ledger.add(realizable_tail, m=n, d=d, alpha=alpha)
     promises = (
@@ -207,23 +198,29 @@ def _derive(
     return reached(promises, rho=(flip, rho), gamma=gamma, alpha=alpha, beta=(tail, beta))
 
 
-def _needed(rho: float, gamma: float, alpha: float, beta: float, d: int) -> Needed:
-    n, limit = smallest_sample_realizable(rho, gamma, alpha, beta, d)
-    rate = (d + math.log(1 / min(rho, beta))) / (rho**2 * min(alpha, gamma))
-    return Needed(n, {"largest error limit": limit}, {"max_error_limit": limit}, rate)
+def _solve(
+    d: int,
+    n: int | None = None,
+    rho: float = 0.1,
+    gamma: float = 0.2,
+    alpha: float = 0.1,
+    beta: float = 0.05,
+) -> dict[str, Any]:
+    if n is None:
+        n, limit = smallest_sample_realizable(rho, gamma, alpha, beta, d)
+    else:
+        limit = best_ceiling(n, d, gamma)
+    targets = {"rho": rho, "gamma": gamma, "alpha": alpha, "beta": beta}
+    return {"n": n, "d": d, "max_error_limit": limit, **targets}
 
 
-GUARANTEES = (
-    Guarantee(
+TASKS = (
+    Task(
         "realizable",
         _derive,
+        _solve,
         learners=("RealizableReplicableClassifier",),
         theorem="realizable",
-        needed=_needed,
-        required=("d",),
-        optional={**FOUR_TARGETS, "gamma": 0.2},
-        promise=SMALL_MASS + " If some rule makes no error, the error exceeds {alpha:g} with "
-        "probability at most {beta:g}.",
     ),
 )
 
@@ -291,6 +288,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
     False
     """
 
+    _set_by_plan: ClassVar[tuple[str, ...]] = ("rho", "gamma", "alpha", "beta", "max_error_limit")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "hypotheses": [HypothesisClass, HasMethods(["fit", "predict"]), None],
         **SingleRuleClassifier._parameter_constraints,

@@ -33,16 +33,9 @@ from replearn.bounds.numeric import binomial_cdf, upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.compat import HasMethods, Interval, validate_data
 from replearn.exceptions import NotCertifiedWarning
-from replearn.guarantees import Certificate, Identity, plain_labels
-from replearn.guarantees.guarantee import (
-    Conclusion,
-    Guarantee,
-    Ledger,
-    Needed,
-    Number,
-    above_budget,
-    rounded_up,
-)
+from replearn.guarantees.certificate import Certificate, Identity
+from replearn.guarantees.design import plain_labels
+from replearn.guarantees.promise import Ledger, Promise, Task, above_budget, derive, rounded_up
 from replearn.learners.inputs import all_or_nothing, checked_fit
 from replearn.learners.training import COUNT, FollowsPlan, warn_if_not_certified
 from replearn.paper.hypotheses import (
@@ -229,7 +222,7 @@ def _derive(
     beta: float,
     public_classes: bool,
     **cover: Any,
-) -> Conclusion:
+) -> Promise:
     level = ledger.add(release_threshold, epsilon=epsilon, delta=delta)
     loss = ledger.add(single_release, epsilon=epsilon, threshold=level)
     private = (
@@ -240,7 +233,7 @@ def _derive(
     leaks = () if public_classes else ("the list of classes was read from the private labels",)
     if not cover:
         unknown = ("nothing is known about the accuracy of this estimator",)
-        return Conclusion((private,), reasons=leaks + unknown, assumptions=ASSUMPTIONS)
+        return Promise(promises=(private,), reasons=leaks + unknown, assumptions=ASSUMPTIONS)
     n_shared = cover.pop("n_shared")
     d = cover.pop("d")
     items = {**cover, "m": max(n // (n_keys * n_parts), 1)}
@@ -248,7 +241,7 @@ def _derive(
     distance = ledger.add(cover_distance, n_shared=n_shared, d=d, beta=beta / 2)
     if distance >= alpha or n == 0:
         small = (f"too few rows for alpha = {alpha:g} (public: {n_shared}, private: {n})",)
-        return Conclusion((private,), reasons=leaks + small, assumptions=ASSUMPTIONS)
+        return Promise(promises=(private,), reasons=leaks + small, assumptions=ASSUMPTIONS)
     rho = ledger.add(selection_flip_bound_sampled, **items)
     run_beta = ledger.add(selection_error_tail_sampled, alpha=alpha - distance, **items)
     missed = ledger.add(semi_private_miss, n_keys=n_keys, n_parts=n_parts, rho=rho, **shared)
@@ -258,8 +251,8 @@ def _derive(
         f"With a public pool of {n_shared} rows the error exceeds the best of the class's by more "
         f"than {alpha:g}, or nothing is released, with probability at most {rounded_up(failure)}."
     )
-    return Conclusion(
-        (private, accurate),
+    return Promise(
+        promises=(private, accurate),
         alpha=alpha,
         beta=failure,
         reasons=leaks + above_budget("beta", failure, beta),
@@ -267,43 +260,51 @@ def _derive(
     )
 
 
-def _needed(
-    epsilon: float, delta: float, alpha: float, beta: float, d: int, n_shared: int | None
-) -> Needed:
+def _solve(
+    d: int,
+    n: int | None = None,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    alpha: float = 0.1,
+    beta: float = 0.05,
+    n_shared: int | None = None,
+) -> dict[str, Any]:
     pool, rest = pool_and_rest(alpha, beta, d, n_shared, share=_POOL_SHARE)
-    n_candidates = listed_candidates(d, alpha, pool)
-    design = private_design(epsilon, delta, rest, beta / 2, n_candidates)
-    details: dict[str, Number | str] = {
-        "rows of the public pool": pool,
-        "candidates at most": n_candidates,
-        "keys": design.n_keys,
-        "parts for each key": design.n_parts,
-        "rows of a part": design.part_size,
-        "release threshold": release_threshold(epsilon, delta),
-    }
-    logs = math.log(1 / delta) / epsilon + math.log(1 / beta)
-    rate = (d / alpha) ** 2 * logs * math.log(1 / beta)
-    settings: dict[str, Any] = {
-        "epsilon": epsilon,
-        "delta": delta,
+    n_hypotheses = listed_candidates(d, alpha, pool)
+    design = private_design(epsilon, delta, rest, beta / 2, n_hypotheses)
+    n_runs = design.n_keys * design.n_parts
+    size = design.part_size if n is None else n // n_runs
+    failure = run_failure(beta / 2, n_runs, release_threshold(epsilon, delta))
+    scale = run_scale(n_hypotheses, rest, failure, max(size, 1))
+    return {
+        "n": n_runs * size if n is None else n,
         "n_keys": design.n_keys,
         "n_parts": design.n_parts,
+        "epsilon": epsilon,
+        "delta": delta,
+        "alpha": alpha,
+        "beta": beta,
+        "public_classes": True,
+        "n_shared": pool,
+        "d": d,
+        "n_hypotheses": n_hypotheses,
+        "sharpness": scale,
     }
-    return Needed(design.rows, details, settings, rate)
 
 
-GUARANTEES = (
-    Guarantee(
+def run_scale(n_hypotheses: int, alpha: float, beta: float, rows: int) -> float:
+    """Return the scale at which a run is accurate, or nearly so if it has too few rows."""
+    scale = selection_scale(n_hypotheses, alpha, beta, rows)
+    return math.log(n_hypotheses / beta) / alpha if scale is None else float(scale)
+
+
+TASKS = (
+    Task(
         "semi-private",
         _derive,
+        _solve,
         learners=("SemiPrivateClassifier",),
         theorem="semi-private",
-        needed=_needed,
-        required=("d",),
-        optional={"epsilon": 1.0, "delta": 1e-6, "alpha": 0.1, "beta": 0.05, "n_shared": None},
-        promise="({epsilon:g}, {delta:g})-differentially private in the private rows. The rule is "
-        "worse than the best of the class by more than {alpha:g}, or there is none, with "
-        "probability at most {beta:g}.",
     ),
 )
 
@@ -480,6 +481,14 @@ class SemiPrivateClassifier(SingleRuleClassifier):
     1 if x0 > 64, else 0, (2, 6.079e-07)-differentially private in
     """
 
+    _set_by_plan: ClassVar[tuple[str, ...]] = (
+        "epsilon",
+        "delta",
+        "alpha",
+        "beta",
+        "n_keys",
+        "n_parts",
+    )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "hypotheses": [HypothesisClass, HasMethods(["fit", "predict"]), None],
         **{k: v for k, v in FollowsPlan._parameter_constraints.items() if k != "rho"},
@@ -587,15 +596,13 @@ class SemiPrivateClassifier(SingleRuleClassifier):
         return PrivateDesign(n_keys, n_parts, size // (n_keys * n_parts))
 
     def _sharpness(self, cover: _Cover) -> float:
-        """Return the scale at which a run is accurate, or nearly so if its part is too small."""
+        """Return the scale of one run."""
         params = self._in_force()
         level = release_threshold(params.epsilon, params.delta)
         n_runs = self.n_keys_ * self.n_parts_
         beta = run_failure(cover.beta, n_runs, level)
         count = max(len(cover.rules), 2)
-        rows = max(self.part_size_, 1)
-        scale = selection_scale(count, cover.rest, beta, rows)
-        return math.log(count / beta) / cover.rest if scale is None else scale
+        return run_scale(count, cover.rest, beta, max(self.part_size_, 1))
 
     def _rules(
         self,
@@ -648,7 +655,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
             "public_classes": self.classes is not None,
             **accuracy,
         }
-        return Certificate.issue("semi-private", inputs, identity)
+        return Certificate.of(derive("semi-private", inputs), identity)
 
 
 class _Cover(NamedTuple):

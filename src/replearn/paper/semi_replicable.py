@@ -22,23 +22,15 @@ from replearn.bounds import (
     smallest_sample_selection,
 )
 from replearn.compat import Interval, validate_data
-from replearn.guarantees.guarantee import (
-    THREE_TARGETS,
-    Conclusion,
-    Guarantee,
-    Ledger,
-    Needed,
-    Number,
-    above_budget,
-    rounded_up,
-)
+from replearn.guarantees.promise import Ledger, Promise, Task, above_budget, rounded_up
+from replearn.guarantees.selection import choice_scale
 from replearn.learners.inputs import all_or_nothing, checked_fit
 from replearn.learners.training import warn_if_not_certified
 from replearn.paper.hypotheses import HypothesisClass, Stumps
 from replearn.paper.hypotheses.hypothesis import canonical_text
 from replearn.paper.realizable import cover_distance
 from replearn.paper.single_rule import SingleRuleClassifier
-from replearn.primitives import choice_scale, select_hypothesis
+from replearn.primitives import select_hypothesis
 from replearn.records import smallest_integer
 
 _MAX_ROWS = 10**15
@@ -72,8 +64,7 @@ def _derive(
     rho: float,
     alpha: float,
     beta: float,
-    candidates: str,
-) -> Conclusion:
+) -> Promise:
     items = {"sharpness": sharpness, "n_hypotheses": n_hypotheses, "m": n}
     flip = ledger.add(selection_flip_bound_sampled, **items)
     missed = above_budget("rho", flip, rho)
@@ -94,7 +85,7 @@ def _derive(
             f"a pool of {n_shared} rows is too small for alpha = {alpha:g} (d = {d}, beta = "
             f"{beta:g}): share more rows"
         )
-        return Conclusion((same,), rho=flip, reasons=(*missed, small))
+        return Promise(promises=(same,), rho=flip, reasons=(*missed, small))
     tail = ledger.add(selection_error_tail_sampled, alpha=rest, **items)
     failure = min(1.0, tail + (beta - share))
     near_best = (
@@ -102,21 +93,7 @@ def _derive(
         f"{rounded_up(failure)}."
     )
     reasons = missed + above_budget("beta", failure, beta)
-    return Conclusion((same, near_best), rho=flip, alpha=alpha, beta=failure, reasons=reasons)
-
-
-def _needed(rho: float, alpha: float, beta: float, d: int, n_shared: int | None) -> Needed:
-    pool, rest = pool_and_rest(alpha, beta, d, n_shared)
-    n_candidates = listed_candidates(d, alpha, pool)
-    n, sharpness = smallest_sample_selection(rho, rest, beta / 2, n_candidates)
-    logs = math.log(max(d * math.log(1 / beta) / (rho * beta * alpha), math.e)) ** 2
-    rate = (d / (rho * alpha)) ** 2 * logs * math.log(1 / rho) ** 3
-    details: dict[str, Number | str] = {
-        "rows of the shared pool": pool,
-        "candidates at most": n_candidates,
-        "sharpness": sharpness,
-    }
-    return Needed(n, details, rate=rate)
+    return Promise(promises=(same, near_best), rho=flip, alpha=alpha, beta=failure, reasons=reasons)
 
 
 def pool_and_rest(
@@ -158,18 +135,31 @@ def _pool(distance: float, d: int, beta: float) -> int:
     return rows
 
 
-GUARANTEES = (
-    Guarantee(
+def _solve(
+    d: int,
+    n: int | None = None,
+    rho: float = 0.1,
+    alpha: float = 0.1,
+    beta: float = 0.05,
+    n_shared: int | None = None,
+) -> dict[str, Any]:
+    pool, rest = pool_and_rest(alpha, beta, d, n_shared)
+    n_hypotheses = listed_candidates(d, alpha, pool)
+    if n is None:
+        n, sharpness = smallest_sample_selection(rho, rest, beta / 2, n_hypotheses)
+    else:
+        sharpness = choice_scale(n_hypotheses, n, rho, rest, beta / 2)
+    choice = {"n_hypotheses": n_hypotheses, "sharpness": float(sharpness)}
+    return {"n": n, "n_shared": pool, "d": d, **choice, "rho": rho, "alpha": alpha, "beta": beta}
+
+
+TASKS = (
+    Task(
         "semi",
         _derive,
+        _solve,
         learners=("SemiReplicableClassifier",),
         theorem="semi-replicable",
-        needed=_needed,
-        required=("d",),
-        optional={**THREE_TARGETS, "n_shared": None},
-        promise="Two runs with one shared pool return different rules with probability at most "
-        "{rho:g}. The rule is worse than the best of the class by more than {alpha:g} with "
-        "probability at most {beta:g}.",
     ),
 )
 

@@ -18,8 +18,8 @@ from replearn.bounds.laws import MAX_BLOCKS, ROUNDING, uniform_law
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.pairs import central_binomial
 from replearn.bounds.theorem import theorem
-from replearn.guarantees import Certificate, certify
-from replearn.guarantees.guarantee import Conclusion, Guarantee, Ledger, reached, rounded_up
+from replearn.guarantees.certificate import Certificate, certify
+from replearn.guarantees.promise import Ledger, Promise, Task, reached, rounded_up
 from replearn.paper.coins import (
     below_levels,
     coin_names,
@@ -157,7 +157,7 @@ def _signs(
     beta: float | None,
     width: float,
     joint: bool,
-) -> Conclusion:
+) -> Promise:
     flip_bound = joint_sign_flip_bound if joint else sign_flip_bound
     flip = ledger.add(flip_bound, n=n, n_coins=n_coins, a=width)
     error = ledger.add(sign_error_bound, n=n, n_coins=n_coins, alpha=alpha, a=width, joint=joint)
@@ -170,7 +170,7 @@ def _signs(
     return reached(promises, rho=(flip, rho), alpha=alpha, beta=(error, beta))
 
 
-GUARANTEES = (Guarantee("signs", _signs, learners=("estimate_signs",), theorem="coins-at-once"),)
+TASKS = (Task("signs", _signs, learners=("estimate_signs",), theorem="coins-at-once"),)
 
 _METHODS = ("auto", "thresholds", "joint")
 

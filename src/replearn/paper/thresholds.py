@@ -18,24 +18,21 @@ from replearn.bounds.numeric import dkw_tail, upper_probability
 from replearn.bounds.selection import same_candidates_flip_bound
 from replearn.bounds.theorem import theorem
 from replearn.compat import Interval, StrOptions
-from replearn.guarantees.guarantee import (
-    FOUR_TARGETS,
-    NEAR_BEST,
-    SMALL_MASS,
-    Conclusion,
-    Guarantee,
-    Ledger,
-    Needed,
-    reached,
-    rounded_up,
-)
+from replearn.guarantees.promise import Ledger, Promise, Task, reached, rounded_up
 from replearn.learners.inputs import all_or_nothing, checked_fit
 from replearn.learners.training import FRACTION, warn_if_not_certified
 from replearn.paper.hypotheses import Hypothesis, make_box
 from replearn.paper.quantiles import Cuts, cuts_of_sample, draw_level
 from replearn.paper.single_rule import SingleRuleClassifier
 from replearn.randomness import SharedKey
-from replearn.records import bisect, check_count, check_fraction, check_positive, require_pair
+from replearn.records import (
+    bisect,
+    check_choice,
+    check_count,
+    check_fraction,
+    check_positive,
+    require_pair,
+)
 
 # Shares of gamma / 4 that are tried as the sampling error of the distribution functions.
 _SPLITS = 16
@@ -153,14 +150,14 @@ def _derive(
     ledger: Ledger,
     n: int,
     sharpness: float,
-    n_directions: int,
+    direction: str,
     rho: float,
     gamma: float,
     alpha: float,
     beta: float,
-    **shared: Any,
-) -> Conclusion:
-    items = {"sharpness": sharpness, "n": n, "n_directions": n_directions}
+    feature: int = 0,
+) -> Promise:
+    items = {"sharpness": sharpness, "n": n, "n_directions": _n_directions(direction)}
     flip = ledger.add(threshold_flip_bound, gamma=gamma, **items)
     tail = ledger.add(threshold_error_tail, alpha=alpha, **items)
     promises = (
@@ -172,23 +169,38 @@ def _derive(
     return reached(promises, rho=(flip, rho), gamma=gamma, alpha=alpha, beta=(tail, beta))
 
 
-def _needed(rho: float, gamma: float, alpha: float, beta: float, n_directions: int) -> Needed:
-    n, sharpness = smallest_sample_threshold(rho, gamma, alpha, beta, n_directions)
-    logs = math.log(1 / (alpha * beta)) ** 3 / (rho * alpha) ** 2
-    rate = math.log(1 / beta) / gamma**2 + logs
-    settings = {"direction": "both" if n_directions == 2 else ">"}
-    return Needed(n, {"sharpness": sharpness}, settings, rate)
+DIRECTIONS = ("both", ">", "<=")
 
 
-GUARANTEES = (
-    Guarantee(
+def _n_directions(direction: str) -> int:
+    return 2 if direction == "both" else 1
+
+
+def _solve(
+    n: int | None = None,
+    rho: float = 0.1,
+    gamma: float = 0.1,
+    alpha: float = 0.1,
+    beta: float = 0.05,
+    direction: str = "both",
+) -> dict[str, Any]:
+    check_choice("direction", direction, DIRECTIONS)
+    targets = {"rho": rho, "gamma": gamma, "alpha": alpha, "beta": beta}
+    n_directions = _n_directions(direction)
+    if n is None:
+        n, sharpness = smallest_sample_threshold(**targets, n_directions=n_directions)
+    else:
+        sharpness = level_scale(n, **targets, n_directions=n_directions)
+    return {"n": n, "sharpness": float(sharpness), "direction": direction, **targets}
+
+
+TASKS = (
+    Task(
         "thresholds",
         _derive,
+        _solve,
         learners=("ReplicableThresholdClassifier",),
         theorem="thresholds-proper",
-        needed=_needed,
-        optional={**FOUR_TARGETS, "n_directions": 2},
-        promise=SMALL_MASS + NEAR_BEST,
     ),
 )
 
@@ -251,11 +263,12 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
     ('True if x0 > 60, else False', True)
     """
 
+    _set_by_plan: ClassVar[tuple[str, ...]] = ("rho", "gamma", "alpha", "beta", "direction")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SingleRuleClassifier._parameter_constraints,
         "gamma": [FRACTION],
         "feature": [Integral, str, None],
-        "direction": [StrOptions({"both", ">", "<="})],
+        "direction": [StrOptions(set(DIRECTIONS))],
         "sharpness": [Interval(Real, 0, None, closed="neither"), None],
     }
 
@@ -306,15 +319,15 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
             X, y = self._check_rows(X, y)
             feature = self._column(X.shape[1])
             key = self._key_for_fit()
-            n_directions = 2 if params.direction == "both" else 1
             t = params.sharpness
             if t is None:
+                n_directions = _n_directions(params.direction)
                 t = level_scale(len(y), **self._targets(), n_directions=n_directions)
             # theorem: thresholds-proper (a level drawn by errors, the cut nearest to it)
             cuts = cuts_of_sample(X[:, feature], y)
             self.level_, self.cut_, direction = draw_cut(cuts, t, params.direction, key)
             self.hypothesis_ = threshold_rule(feature, self.cut_, direction)
-            shared = {"sharpness": float(t), "n_directions": n_directions, "feature": feature}
+            shared = {"sharpness": float(t), "direction": params.direction, "feature": feature}
             self._certify("thresholds", X, y, bind(params.direction), sample=sample, **shared)
         warn_if_not_certified(self.certificate_)
         return self

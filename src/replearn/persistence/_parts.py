@@ -14,7 +14,8 @@ import numpy as np
 from replearn import registry
 from replearn.bounds import ThresholdLaw
 from replearn.exceptions import ModelFileError
-from replearn.guarantees import Certificate, Plan
+from replearn.guarantees.certificate import Certificate
+from replearn.guarantees.plan import Plan
 from replearn.learners import FittedState
 from replearn.randomness import SharedKey
 from replearn.records import canonical_json, pretty_json, read_object

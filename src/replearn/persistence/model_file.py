@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn._version import __version__
 from replearn.exceptions import ModelFileError
-from replearn.guarantees import Certificate
+from replearn.guarantees.certificate import Certificate
 from replearn.persistence._container import pack, unpack
 from replearn.persistence._parts import read_document
 from replearn.persistence._state import estimator_class, put_together, take_apart

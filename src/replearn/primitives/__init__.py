@@ -14,7 +14,6 @@ from replearn.primitives.candidates import (
 )
 from replearn.primitives.selection import (
     Selection,
-    choice_scale,
     choose_by_errors,
     select_hypothesis,
 )
@@ -22,7 +21,6 @@ from replearn.primitives.selection import (
 __all__ = [
     "Choice",
     "Selection",
-    "choice_scale",
     "choose_by_errors",
     "names_digest",
     "sample_key",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.guarantees import Certificate
+from replearn.guarantees.certificate import Certificate
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.records import check_fraction
 from replearn.tables import n_rows, row_chunks, slice_rows

@@ -13,13 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.bounds import (
-    selection_agreement,
-    selection_error_tail_sampled,
-    selection_scale,
-    stable_scale,
-)
-from replearn.guarantees import certify
+from replearn.bounds.selection import selection_agreement
+from replearn.guarantees.certificate import Certificate, Identity
+from replearn.guarantees.promise import derive
+from replearn.guarantees.selection import choice_scale
 from replearn.primitives.candidates import (
     Choice,
     candidate_count,
@@ -72,35 +69,6 @@ class Selection(Choice):
             )
         # theorem: hypothesis-selection
         return selection_agreement(self.sharpness, self.errors, other.errors)
-
-
-def choice_scale(n_hypotheses: int, m: int, rho: float, alpha: float, beta: float) -> float:
-    """Return the sharpness of the selection, from the request and the number of rows alone.
-
-    It is the largest one that keeps rho, if that is accurate enough. Otherwise no value keeps both
-    promises, and the result is the value that (alpha, beta) requires.
-
-    Parameters
-    ----------
-    n_hypotheses : int
-        Number of candidates.
-    m : int
-        Number of rows.
-    rho, alpha, beta : float
-        Probability of a different choice, excess error, and its failure probability.
-
-    Examples
-    --------
-    >>> [round(choice_scale(20, m, 0.1, 0.1, 0.05), 1) for m in (300_000, 9000)]
-    [138.8, 61.5]
-    """
-    if n_hypotheses == 1:
-        return 0.0
-    stable = stable_scale(rho, n_hypotheses, m)
-    if selection_error_tail_sampled(stable, n_hypotheses, alpha, m) <= beta:
-        return stable
-    accurate = selection_scale(n_hypotheses, alpha, beta, m)
-    return math.log(n_hypotheses / beta) / alpha if accurate is None else accurate
 
 
 def choose_by_errors(
@@ -212,8 +180,7 @@ def select_hypothesis(
         sharpness = choice_scale(count, n, rho, alpha, beta)
     index, margin = choose_by_errors(errors, names, sharpness=sharpness, key=key)
     run: dict[str, Any] = {"n": n, "n_hypotheses": count, "sharpness": float(sharpness), **targets}
-    certificate = certify(
-        "selection", key.fingerprint, **run, candidates=names_digest(names, count)
-    )
+    identity = Identity(key.fingerprint, candidates=names_digest(names, count))
+    certificate = Certificate.of(derive("selection", run), identity)
     chosen = {**chosen_item(plain, names, index), "errors": errors, "margin": margin}
     return Selection(**chosen, certificate=certificate, sharpness=float(sharpness))

@@ -69,7 +69,7 @@ def pretty_json(value: Any) -> str:
 def read_json(
     text: str | bytes,
     what: str,
-    build: Callable[["Reader"], Kind],
+    build: Callable[[dict[str, Any]], Kind],
     error: type[ValueError] = CertificateError,
 ) -> Kind:
     """Build a value from the text of one JSON object; whatever is wrong raises one kind of error.
@@ -81,33 +81,34 @@ def read_json(
     what : str
         How messages call it: "plan", or the name of the file.
     build : callable
-        Takes the items out of a `Reader`, and computes again what follows from them. Items that it
-        does not take are an error.
+        Makes the value from the object, and computes again what follows from its items.
     error : type, default=CertificateError
         What is raised.
 
     Examples
     --------
-    >>> read_json('{"n": 3}', "plan", lambda reader: reader.take("n", int))
+    >>> read_json('{"n": 3}', "plan", lambda content: content["n"])
     3
-    >>> read_json('{"n": 0}', "plan", lambda reader: 1 // reader.take("n", int))
+    >>> read_json('{"n": 0}', "plan", lambda content: 1 // content["n"])
     Traceback (most recent call last):
     ...
-    replearn.exceptions.CertificateError: plan: n: integer division or modulo by zero
+    replearn.exceptions.CertificateError: plan: integer division or modulo by zero
+    >>> read_json("{}", "plan", lambda content: content["n"])
+    Traceback (most recent call last):
+    ...
+    replearn.exceptions.CertificateError: plan: 'n' is missing
     """
-    reader = Reader(read_object(text, what, error), what)
+    content = read_object(text, what, error)
     try:
         with np.errstate(divide="raise", over="raise", invalid="raise"):
-            value = build(reader)
-        reader.finish()
+            return build(content)
     except FAULTS as fault:
         if isinstance(fault, error):
             raise
         if isinstance(fault, CertificateError):
             raise error(str(fault)) from fault
-        why = str(fault) if isinstance(fault, ValueError | ArithmeticError) else repr(fault)
-        raise error(f"{what}: {reader.field}: {why}") from fault
-    return value
+        missing = " is missing" if isinstance(fault, KeyError) else ""
+        raise error(f"{what}: {fault}{missing}") from fault
 
 
 def read_object(
@@ -158,74 +159,39 @@ def _of_usual_size(digits: str) -> int:
     return int(digits)
 
 
-class Reader:
-    """Take typed items out of a mapping; what is missing, ill-typed or left over is an error."""
+def read_fields(kind: type[Kind], items: Any, what: str, **parts: Callable[[Any], Any]) -> Kind:
+    """Read a dataclass from the items of an object, one for each field and no others.
 
-    def __init__(self, items: Any, what: str) -> None:
-        if not isinstance(items, Mapping):
-            raise CertificateError(f"{what}: expected an object, got {items!r}")
-        self._items = dict(items)
-        self._what = what
-        self.field = ""  # the item that was taken last
+    Values must be of the annotated types (int passes as float), and lists become tuples. ``parts``
+    read the fields that are objects.
 
-    def take(self, name: str, kind: type[Kind]) -> Kind:
-        """Take an item that must be there and of exactly this type (int passes as float)."""
-        value = self.take_or_none(name, kind)
-        if value is None:
-            raise CertificateError(f"{self._what}: {name} must not be null")
-        return value
-
-    def take_or_none(self, name: str, kind: type[Kind]) -> Kind | None:
-        """Take an item that must be there, but may be null."""
-        value = self.take_any(name)
-        if value is None:
-            return None
-        if type(value) is kind or (kind is float and type(value) is int):
-            if isinstance(value, float) and not math.isfinite(value):
-                raise CertificateError(f"{self._what}: {name} must be finite, got {value!r}")
-            return cast(Kind, value)
-        raise CertificateError(
-            f"{self._what}: {name} must be {kind.__name__}, got {type(value).__name__} {value!r}"
-        )
-
-    def take_if_there(self, name: str, kind: type[Kind], default: Any = None) -> Any:
-        """Take an item that is left out where it has its default."""
-        return self.take(name, kind) if name in self._items else default
-
-    def take_any(self, name: str) -> Any:
-        """Take an item of any type."""
-        self.field = name
-        if name not in self._items:
-            raise CertificateError(f"{self._what}: {name} is missing")
-        return self._items.pop(name)
-
-    def take_rest(self) -> dict[str, Any]:
-        """Take all items that are left."""
-        items = self._items
-        self._items = {}
-        return items
-
-    def read(self, kind: type[Kind], **parts: Callable[[Any], Any]) -> Kind:
-        """Take all fields of a dataclass, by their annotations; lists become tuples.
-
-        ``parts`` read the fields (the items of a tuple) that are no plain values: from an object.
-        """
-        values: dict[str, Any] = {}
-        for name, plain, may_be_null in _fields(cast(Any, kind)):
-            part = parts.get(name)
-            take = self.take_or_none if may_be_null else self.take
-            value = take(name, list if plain is tuple else plain if part is None else dict)
-            if plain is tuple and value is not None:
-                value = tuple(value if part is None else map(part, value))
-            elif part is not None and value is not None:
-                value = part(value)
-            values[name] = value
-        return kind(**values)
-
-    def finish(self) -> None:
-        """Refuse items that nobody took: an unknown item may change the meaning."""
-        if self._items:
-            raise CertificateError(f"{self._what}: unknown items {sorted(self._items)}")
+    >>> from dataclasses import make_dataclass
+    >>> Pair = make_dataclass("Pair", [("code", str), ("texts", tuple[str, ...])])
+    >>> read_fields(Pair, {"code": "a", "texts": ["b"]}, "pair")
+    Pair(code='a', texts=('b',))
+    """
+    if not isinstance(items, Mapping):
+        raise CertificateError(f"{what}: expected an object, got {items!r}")
+    known = _fields(cast(Any, kind))
+    for name in (name for name, *_ in known if name not in items):
+        raise CertificateError(f"{what}: {name} is missing")
+    unknown = sorted(set(items) - {name for name, *_ in known})
+    if unknown:
+        raise CertificateError(f"{what}: unknown items {unknown}")
+    values: dict[str, Any] = {}
+    for name, plain, may_be_null in known:
+        value = items[name]
+        if value is None and may_be_null:
+            values[name] = None
+            continue
+        wanted = dict if name in parts else list if plain is tuple else plain
+        if type(value) is not wanted and not (wanted is float and type(value) is int):
+            raise CertificateError(
+                f"{what}: {name} must be {wanted.__name__}, got {type(value).__name__} {value!r}"
+            )
+        read = parts.get(name, tuple if plain is tuple else None)
+        values[name] = value if read is None else read(value)
+    return kind(**values)
 
 
 @lru_cache(maxsize=64)
@@ -240,27 +206,13 @@ def _fields(kind: type[Any]) -> list[tuple[str, Any, bool]]:
     return found
 
 
-def read_flat(kind: type[Kind], items: Any, what: str) -> Kind:
-    """Read a dataclass whose fields are plain JSON values, and nothing else.
-
-    >>> from dataclasses import make_dataclass
-    >>> Pair = make_dataclass("Pair", [("code", str), ("texts", tuple[str, ...])])
-    >>> read_flat(Pair, {"code": "a", "texts": ["b"]}, "pair")
-    Pair(code='a', texts=('b',))
-    """
-    reader = Reader(items, what)
-    record = reader.read(kind)
-    reader.finish()
-    return record
-
-
-def check_format(reader: Reader, what: str, name: str, version: int) -> None:
-    """Refuse a file of another kind or of a version this library does not know."""
-    found = (reader.take("format", str), reader.take("version", int))
+def check_format(content: dict[str, Any], what: str, name: str, version: int) -> None:
+    """Refuse a document of another kind or of a version this library does not know."""
+    found = content.get("format"), content.get("version")
     if found != (name, version):
         raise CertificateError(
             f"{what}: this library reads {name} version {version}, "
-            f"the file is {found[0]} version {found[1]}"
+            f"the document is {found[0]} version {found[1]}"
         )
 
 
@@ -407,9 +359,10 @@ class FlatJsonFile(JsonFile):
         return read_json(text, cls.KIND, cls._read)
 
     @classmethod
-    def _read(cls, reader: Reader) -> Self:
-        check_format(reader, cls.KIND, cls.FORMAT, cls.VERSION)
-        found: Self = reader.read(cls)
+    def _read(cls, content: dict[str, Any]) -> Self:
+        check_format(content, cls.KIND, cls.FORMAT, cls.VERSION)
+        items = {name: content[name] for name in content if name not in ("format", "version")}
+        found: Self = read_fields(cls, items, cls.KIND)
         found._check()
         return found
 

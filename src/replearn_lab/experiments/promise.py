@@ -8,7 +8,7 @@ from typing import Any
 from scipy.stats import binom
 
 from replearn.bounds import flip_supremum, smallest_sample_selection, uniform_law
-from replearn.guarantees import block_size_needed
+from replearn.guarantees.votes import block_size_needed
 from replearn.paper.thresholds import smallest_sample_threshold
 from replearn.records import bisect, smallest_integer
 from replearn_lab.coin_limit import information_limit_in_gap

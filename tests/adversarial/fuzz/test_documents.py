@@ -9,7 +9,8 @@ from sklearn.datasets import make_classification
 from sklearn.naive_bayes import GaussianNB
 
 from replearn import CertificateError, PointwiseReplicableClassifier, plan
-from replearn.guarantees import Certificate, Plan, certify
+from replearn.guarantees.certificate import Certificate, certify
+from replearn.guarantees.plan import Plan
 from replearn.guarantees.probe import Probe
 from replearn.records.json import digest_of
 from tests.adversarial.fuzz.damage import damaged, generators, mutated, within

@@ -7,7 +7,7 @@ from scipy.stats import binom
 from replearn import PointwiseReplicableClassifier
 from replearn.bounds import arcsine_law, disagreement_tail, uniform_law
 from replearn.bounds.collisions import point_mass_limits
-from replearn.guarantees import plan
+from replearn.guarantees.planner import plan
 from replearn_lab.learning import OnePointLearner, TableLearner
 from tests.factories import law_with_atoms, limit, whole_models
 from tests.populations import CoinLearner, SeededRowLearner

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from replearn import PointwiseReplicableClassifier
 from replearn.bounds import arcsine_law, flip_curve, flip_supremum, selection_flip_bound_sampled
-from replearn.guarantees import plan
+from replearn.guarantees.planner import plan
 from replearn.learners import ReplicableSelector, training
 from replearn.randomness import SharedKey
 from tests.factories import limit
