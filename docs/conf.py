@@ -10,7 +10,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from replearn import __version__
 from replearn.registry import TASKS, entries_of
 
-GUARANTEES = entries_of(TASKS)
+TASKS_BY_NAME = entries_of(TASKS)
 
 project = "replicable-learn"
 author = "The replicable-learn developers"
@@ -76,7 +76,6 @@ PACKAGES = {
     "replearn": "Estimators, plan, audit, compare, save and load",
     "replearn.learners": "Other estimators, and helpers for base estimators",
     "replearn.randomness": "Keys and points",
-    "replearn.guarantees": "Certificates and plans",
     "replearn.bounds": "Exact probabilities, pure functions of numbers",
     "replearn.paper": "Algorithms of the paper",
     "replearn.paper.hypotheses": "Hypothesis classes",
@@ -110,6 +109,7 @@ MORE_THEORY = {
     "IncumbentClassifier": ("incumbent-band",),
     "IncumbentRegressor": ("incumbent-band",),
     "PointwiseReplicableClassifier": ("pointwise-threshold", "multiclass-vote", "heavy-labels"),
+    "ReplicableSearchCV": ("hypothesis-selection",),
     "audit": ("binomial-limits", "halves-of-one-file"),
     "compare": ("binomial-limits",),
 }
@@ -119,9 +119,6 @@ MORE_THEORY = {
 CONSTANTS = {
     "replearn.auditing.CHECKS": "All checks of an audit, in the order of their codes.",
     "replearn.auditing.KINDS": "Contenders of an audit by name, each with how it is made.",
-    "replearn.guarantees.ASSUMPTIONS": "All assumptions of certificates, by their codes.",
-    "replearn.guarantees.GUARANTEES": "All families of promises, by the task they are about.",
-    "replearn.guarantees.THEOREMS": "All theorems, with their statements, by their keys.",
 }
 """What constants are: their own docstrings stand in another module, where Sphinx does not look."""
 
@@ -174,7 +171,7 @@ def theory_of(value: object) -> list[str]:
     """Return the theorems that a bound, an estimator or a primitive rests on, by their keys."""
     marked = getattr(value, "theorem_key", None)
     name = getattr(value, "__name__", "")
-    carried = [g.theorem for g in GUARANTEES.values() if name in g.learners and g.theorem]
+    carried = [g.theorem for g in TASKS_BY_NAME.values() if name in g.learners and g.theorem]
     return list(
         dict.fromkeys([*([marked] if marked else []), *MORE_THEORY.get(name, ()), *carried])
     )

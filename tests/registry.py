@@ -127,7 +127,7 @@ def planned(name: str, **changed: Any) -> Any:
     model = unfitted(name)
     defaults = inspect.signature(kind(name)).parameters
     params = model.get_params(deep=False)
-    set_by_plan = shared.settings or set(params) - VOTES_UNPLANNED
+    set_by_plan = getattr(model, "_set_by_plan", set(params) - VOTES_UNPLANNED)
     kept = {param: defaults[param].default for param in params if param in set_by_plan}
     return model.set_params(**{**kept, "plan": shared, **changed})
 

@@ -77,14 +77,17 @@ USAGE = {
     "nothing to solve": (("plan",), "error:"),
     "labels": (("plan", "--n", "100", "--classes", "a,,b"), "different labels between commas"),
     "unknown task": (("plan", "oracle"), "invalid choice"),
-    "task lacks": (("plan", "search"), "plan('search') needs ['n_hypotheses']; it takes n_hyp"),
+    "task lacks": (
+        ("plan", "selection"),
+        "plan('selection') needs ['n_hypotheses']; it takes n_hyp",
+    ),
     "option of another task": (
         ("plan", "thresholds", "--d", "3", "--runs", "3"),
-        "plan('thresholds') does not take ['d', 'runs']; it takes rho, alpha, beta, gamma",
+        "plan('thresholds') does not take ['d', 'runs']; it takes n, rho, gamma, alpha, beta",
     ),
     "option of no vote": (
         ("plan", "--n", "900", "--nu", "0.1"),
-        "plan('pointwise') does not take ['nu']; its options are ",
+        "plan('pointwise') does not take ['nu']; it takes ",
     ),
     "accuracy in part": (("plan", "--n", "900", "--alpha", "0.1"), "beta and d are both missing"),
     "no mass": (("plan", "--n", "9", "--gamma", "0.1"), "gamma=0.1 belongs to the approximate"),
@@ -92,7 +95,7 @@ USAGE = {
     "target out of range": (("plan", "thresholds", "--alpha", "7"), "alpha=7.0 must lie in"),
     "target beyond all numbers": (
         ("plan", "finite-randomness", "--rho", "1e-300", "--n", "9"),
-        "relax the targets",
+        "blocks: raise it",
     ),
     "no action": (("key",), "required: ACTION"),
     "no key": (

@@ -216,10 +216,10 @@ def test_an_audit_draws_rows_of_a_large_file_whatever_their_order(
 
 
 def test_a_large_table_gets_fewer_partitions_and_says_so_first(call, shop, tmp_path, monkeypatch):
-    from replearn.guarantees import planner
+    from replearn.learners import training
 
     common = ("--target", "churn", "--key-file", shop / "key.txt", "--rho", 0.5, "--json")
-    monkeypatch.setattr(planner, "MAX_CELLS", 700 * 6 * 2)  # two partitions of six columns
+    monkeypatch.setattr(training, "MAX_CELLS", 700 * 6 * 2)  # two partitions of six columns
     out = tmp_path / "m.replearn"
     code, told, err = call("fit", shop / "a.csv", *common, "--out", out)
     design = json.loads(told)["certificate"]["inputs"]

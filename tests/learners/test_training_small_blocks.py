@@ -64,7 +64,6 @@ def test_the_plan_carries_the_choice(leaked):
     usual = plan(n=1200, rho=0.1, n_partitions=1)
     assert Plan.from_json(kept.to_json()) == kept
     assert kept.digest != usual.digest
-    assert "small_blocks" not in usual.inputs  # files written without it stay what they are
     with pytest.warns(ConstantBlocksWarning):
         model = PointwiseReplicableClassifier(BOOSTING, plan=kept, shared_key="k").fit(*leaked)
     assert {block.min_samples_leaf for block in model.estimators_} == {20}

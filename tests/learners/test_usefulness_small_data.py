@@ -101,5 +101,5 @@ def test_plans_say_which_n_a_rare_class_takes():
     for made in (plan(n=833, rho=0.1), plan("approximate", n=20_000, rho=0.3, gamma=0.3)):
         needed = needed_for_events(made, 0.1)
         assert needed.certified
-        assert needed.block_size * 0.1 >= MIN_EVENTS
-        assert needed.vote_design.request.rho == made.vote_design.request.rho
+        assert needed.design.block_size * 0.1 >= MIN_EVENTS
+        assert needed.design.rho == made.design.rho

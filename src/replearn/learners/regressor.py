@@ -295,22 +295,22 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         return Ridge() if self.estimator is None else self.estimator
 
     def _ends(self) -> tuple[float, float] | None:
-        if self.y_range is None:
+        params = self._in_force()
+        y_range = params.y_range
+        if y_range is None:
             return None
         try:
-            ends = [float(end) for end in self.y_range]
+            ends = [float(end) for end in y_range]
         except (TypeError, ValueError):
             ends = []
         if len(ends) != 2 or not ends[0] < ends[1] or not np.isfinite(ends).all():
-            raise ValueError(
-                f"y_range={self.y_range!r} must be two finite numbers, the lower first."
-            )
+            raise ValueError(f"y_range={y_range!r} must be two finite numbers, the lower first.")
         width = ends[1] - ends[0]
-        resolution = self._in_force().resolution
+        resolution = params.resolution
         if resolution > width:
             raise ValueError(
                 f"resolution={resolution:g} must not exceed the width of y_range="
-                f"{self.y_range!r}, which is {width:g}: the middle of the range would always be "
+                f"{y_range!r}, which is {width:g}: the middle of the range would always be "
                 "nearer to the mean of the blocks. Use a smaller resolution."
             )
         return ends[0], ends[1]

@@ -67,7 +67,7 @@ def _derive(
     sharpness: float,
     rho: float,
     gamma: float | None,
-    **shared: Any,
+    test_share: float | None = None,
 ) -> Promise:
     if n < n_blocks + n_test:
         raise ValueError(f"n={n} is too small for {n_blocks} blocks and {n_test} rows held out")
