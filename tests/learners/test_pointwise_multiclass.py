@@ -47,7 +47,7 @@ def test_plan_says_how_many_blocks_three_classes_need():
     assert made.design.n_blocks == 352
     just = plan(n=2200, rho=0.1, n_classes=3)
     assert just.certified
-    assert just.n_blocks == 88
+    assert just.design.n_blocks == 88
     few = plan(n=1000, rho=0.1, n_classes=3)
     assert not few.certified
     assert smallest_blocks_multiclass(0.1, 3) == 87
