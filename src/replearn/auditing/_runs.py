@@ -39,8 +39,8 @@ from replearn.auditing._contender_results import (
 from replearn.auditing._contenders import Contender, prepare
 from replearn.auditing._statistics import DELTA, has_changed, mean_limits
 from replearn.auditing._table import AuditDesign, Rows, Table, draw_pair
-from replearn.binding import describe_estimator
 from replearn.bounds import class_weights
+from replearn.checks.fingerprint import fingerprint, in_words
 from replearn.exceptions import NotCertifiedWarning, SmallSampleWarning
 from replearn.execution import (
     DeadlinePassed,
@@ -115,7 +115,10 @@ class Task:
             del design["n_pairs"], design["n_drawn"]
         return {
             "version": MANIFEST_VERSION,
-            "contenders": [[c.name, *describe_estimator(c.estimator)] for c in self.contenders],
+            "contenders": [
+                [c.name, in_words(c.estimator), fingerprint(c.estimator).digest]
+                for c in self.contenders
+            ],
             "data": digest,
             "classes": [] if self.classes is None else list(map(str, self.classes.tolist())),
             "design": design,

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr
 
 from replearn.execution import BlockEnsemble
-from replearn.learners.inputs import Precision, keyed_points
-from replearn.learners.training import TrainedBlocks
+from replearn.learners.inputs import keyed_points
+from replearn.learners.training import Blocks
 from replearn.learners.usefulness import (
     Usefulness,
     usefulness,
@@ -263,7 +263,6 @@ class FittedScore:
     key: SharedKey
     n_classes: int
     decimals: int | None
-    precision: Precision
     n_jobs: int | None
 
     @property
@@ -282,12 +281,12 @@ class FittedScore:
 
     def votes_and_noise(self, X: Any, ids: Any = None) -> tuple[Floats, Floats]:
         """Return the scores, and the points' shared random numbers."""
-        points = keyed_points(X, ids, self.decimals, self.precision)
+        points = keyed_points(X, ids, self.decimals)
         return self.votes(X), self.rule.noise(self.key, points)
 
 
 def measure_scores(
-    fitted: FittedScore, blocks: TrainedBlocks, classes: NDArray[Any], n_tried: int
+    fitted: FittedScore, blocks: Blocks, classes: NDArray[Any], n_tried: int
 ) -> Usefulness | None:
     """Return how useful the scores are for rows of the first blocks, each without its own block.
 
@@ -296,7 +295,7 @@ def measure_scores(
     n_blocks = blocks.design.n_blocks
     if n_blocks < 2 or len(classes) < 2:
         return None
-    X, codes, owners = blocks.cut.first_rows(n_tried)
+    X, codes, owners = blocks.first_rows(n_tried)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # predictions will show them
         scores, noise = fitted.votes_and_noise(X)

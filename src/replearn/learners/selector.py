@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import bind_candidates, certify_choice
+from replearn.checks.choices import bind_candidates, certify_choice
 from replearn.compat import Interval
 from replearn.learners.inputs import all_or_nothing, check_labels, checked_fit
 from replearn.learners.training import FollowsPlan, warn_if_not_certified

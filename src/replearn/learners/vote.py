@@ -31,8 +31,8 @@ from replearn.bounds import (
 )
 from replearn.execution import MIN_ROWS_PER_TASK, BlockEnsemble, side_by_side
 from replearn.guarantees.design import VoteDesign
-from replearn.learners.inputs import Precision, keyed_points
-from replearn.learners.training import TrainedBlocks
+from replearn.learners.inputs import keyed_points
+from replearn.learners.training import Blocks
 from replearn.learners.usefulness import (
     Usefulness,
     usefulness,
@@ -152,7 +152,6 @@ class FittedVote:
     key: SharedKey
     classes: NDArray[Any]
     joint_variance: float
-    precision: Precision
     n_jobs: int | None
 
     @property
@@ -194,7 +193,7 @@ class FittedVote:
         return rule.predictions(votes, noise)
 
     def _points(self, X: Any, ids: Any) -> Points:
-        return keyed_points(X, ids, self.design.decimals, self.precision)
+        return keyed_points(X, ids, self.design.decimals)
 
 
 @dataclass(frozen=True, eq=False)
@@ -399,7 +398,7 @@ def partition_variance(
     return joint_variance(whole_votes(votes, design), design.n_blocks)
 
 
-def measure_votes(vote: FittedVote, blocks: TrainedBlocks, n_tried: int) -> Usefulness | None:
+def measure_votes(vote: FittedVote, blocks: Blocks, n_tried: int) -> Usefulness | None:
     """Return how useful the votes are for rows of the first blocks, each without its own block.
 
     None if there is nothing to compare.
@@ -407,7 +406,7 @@ def measure_votes(vote: FittedVote, blocks: TrainedBlocks, n_tried: int) -> Usef
     design = vote.design
     if design.n_blocks < 2 or len(vote.classes) < 2:
         return None
-    X, codes, owners = blocks.cut.first_rows(n_tried)
+    X, codes, owners = blocks.first_rows(n_tried)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # predictions will show them
         try:

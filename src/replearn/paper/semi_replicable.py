@@ -14,13 +14,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.binding import bind
 from replearn.bounds import (
     log_growth,
     selection_error_tail_sampled,
     selection_flip_bound_sampled,
     smallest_sample_selection,
 )
+from replearn.checks.fingerprint import fingerprint
 from replearn.compat import Interval, validate_data
 from replearn.guarantees.promise import Ledger, Promise, Task, above_budget, rounded_up
 from replearn.guarantees.selection import choice_scale
@@ -285,8 +285,8 @@ class SemiReplicableClassifier(SingleRuleClassifier):
             self.selection_ = chosen
             pool = None if self.candidates is not None else np.asarray(X_shared, dtype=np.float64)
             shared = {"n_shared": n_shared, "d": d, **chosen.certificate.inputs}
-            fingerprint = bind(self.hypotheses)
-            self._certify("semi", X, y, fingerprint, sample=sample, pool=pool, **shared)
+            bound = fingerprint(self.hypotheses)
+            self._certify("semi", X, y, bound, sample=sample, pool=pool, **shared)
         warn_if_not_certified(self.certificate_)
         return self
 
