@@ -6,11 +6,9 @@ Each can be switched off by its name: see `replearn.execution.plugins`.
 
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
 
 from replearn.execution import ConstantVote, Plugin, register
-from replearn.fastpaths.bayes import GaussianPredictor
 from replearn.fastpaths.boosting import BoostingPredictor
 from replearn.fastpaths.boosting_fit import fit_plain_boosting
 from replearn.fastpaths.linear import LINEAR, LinearPredictor, fit_plain_logistic
@@ -30,7 +28,6 @@ PLUGINS = (
     Plugin("constants", frozenset({ConstantVote}), predictor=ConstantPredictor),
     Plugin("linear", LINEAR, predictor=LinearPredictor),
     Plugin("trees", TREES | FORESTS, predictor=TreesPredictor),
-    Plugin("naive Bayes", frozenset({GaussianNB}), predictor=GaussianPredictor),
     Plugin("boosting", _BOOSTING, predictor=BoostingPredictor),
     Plugin("row by row", ROWWISE_CLASSIFIERS, predictor=RowwisePredictor),
     Plugin("folded pipelines", _PIPELINE, LINEAR, predictor=FoldedPredictor),
