@@ -27,6 +27,7 @@ from _pairs import Outcome, add_arguments, outcome_of, run
 from honesty_conditions import CONDITION_ROWS
 from honesty_processes import PROCESS_ROWS
 from honesty_scores import SCORE_ROWS
+from replearn.binding import encode_probe
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.decomposition import TruncatedSVD
 from sklearn.frozen import FrozenEstimator
@@ -43,7 +44,6 @@ from sklearn.preprocessing import (
 )
 
 from replearn import PointwiseReplicableClassifier, plan
-from replearn.binding import encode_probe
 from replearn.learners import ReplicableSelector
 from replearn.paper.hypotheses import Thresholds
 from replearn.paper.realizable import RealizableReplicableClassifier

@@ -24,10 +24,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 from honesty_ordinary import SETS, read_table
+from replearn.binding import copy_conditions, sample_conditions
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from sklearn.preprocessing import OneHotEncoder
 
-from replearn.binding import copy_conditions, sample_conditions
 from replearn.outofcore import Folder, look, open_rows, pieces
 from replearn.outofcore.fit import open_table
 

@@ -25,13 +25,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from _pairs import Outcome, add_arguments, outcome_of, run
+from replearn.binding import encode_probe
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from replearn import PointwiseReplicableClassifier
-from replearn.binding import encode_probe
 
 RHO, FITS, ROWS, POINTS, PROBED = 0.2, 60, 2500, 300, 64
 TOWNS = ("Köln", "Jena", "Łódź", "Ulm")

@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from honesty_ordinary import SETS
-
 from replearn.binding.sample import preprocessing_mark
 
 DRAW = {
