@@ -27,7 +27,6 @@ from _pairs import Outcome, add_arguments, outcome_of, run
 from honesty_conditions import CONDITION_ROWS
 from honesty_processes import PROCESS_ROWS
 from honesty_scores import SCORE_ROWS
-from replearn.binding import encode_probe
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.decomposition import TruncatedSVD
 from sklearn.frozen import FrozenEstimator
@@ -44,6 +43,7 @@ from sklearn.preprocessing import (
 )
 
 from replearn import PointwiseReplicableClassifier, plan
+from replearn.checks.points import encode_probe
 from replearn.learners import ReplicableSelector
 from replearn.paper.hypotheses import Thresholds
 from replearn.paper.realizable import RealizableReplicableClassifier
@@ -341,7 +341,7 @@ def main() -> int:
     honesty_ordinary.add_arguments(parser)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    if options.false_alarms or options.cost:
+    if options.false_alarms:
         return honesty_ordinary.run(parser, options)
     rows = MASS_ROWS | point_rows() | learner_rows() | front_rows() | CHOICE_ROWS | CONDITION_ROWS
     return run(rows | PROCESS_ROWS | SCORE_ROWS, options)

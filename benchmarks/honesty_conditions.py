@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from _pairs import Outcome, outcome_of
-from replearn.binding import encode_probe
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, scale
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import IncumbentClassifier, PointwiseReplicableClassifier
+from replearn.checks.points import encode_probe
 
 RHO, ROWS, POINTS, PIECE = 0.2, 2500, 300, 10
 

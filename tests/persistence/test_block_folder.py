@@ -46,7 +46,6 @@ def blocks(folder):
 @pytest.fixture(autouse=True)
 def no_block_is_fitted_again(monkeypatch):
     """These tests count fits."""
-    monkeypatch.setenv("REPLEARN_CHECK_BLOCK", "off")
 
 
 @pytest.fixture

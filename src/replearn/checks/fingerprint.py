@@ -197,6 +197,8 @@ class _Hasher(NumpyHasher):
             # the bytes between the nodes of a tree are of chance, and so are strides
             packed = obj if obj.dtype.names is None else repack_fields(obj)
             obj = np.array(packed, order="C")
+        elif isinstance(obj, np.random.Generator):
+            obj = ("Generator", obj.bit_generator.state)  # whatever it was seeded with
         elif isinstance(obj, SharedKey):
             obj = ("SharedKey", obj.fingerprint)
         elif obj is self._reducer:

@@ -14,15 +14,16 @@ if TYPE_CHECKING:
     from replearn.guarantees.certificate import Certificate, Identity
 
 PREPARED = (
-    "both labs prepared columns and labels in the same way, with nothing fitted on the sample (a "
-    "probe tells)"
+    "both labs prepared the columns in the same way, with nothing fitted on the sample (a probe "
+    "tells)"
 )
 """What only a probe can tell."""
 
-UNTESTED = {
-    "independent-rows": "rows are independent draws (several rows of one person are one group)",
-}
-"""Assumptions that neither a certificate nor a probe can tell, in short."""
+DRAWN = (
+    "labels mean the same in both samples, whose rows are independent draws from one population "
+    "(several rows of one person are one group)"
+)
+"""What neither a certificate nor a probe can tell."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def compare(
     yours = there.identity
     differences = differing(_promise_items(here), _promise_items(there))
     points, unknowns = compare_points(mine.schema, yours.schema)
-    unverified = tuple(text for code, text in UNTESTED.items() if code in here.assumptions)
+    unverified = (DRAWN,) if "independent-rows" in here.assumptions else ()
     if probes is not None:
         # what both labs have encoded says more than names and orders
         probe_differences, unknowns = compare_probes(*probes)

@@ -48,9 +48,12 @@ class Explanation(InWords):
     prediction : ndarray
         Predicted label.
     score : ndarray
-        Share of the votes, or mean predicted probability, of the prediction.
-    runner_up, runner_up_score : ndarray
-        The label that comes next, and its score.
+        Share of the votes, or mean predicted probability: of ``classes[1]`` if there are two
+        classes, else of the prediction.
+    runner_up : ndarray
+        The label that comes next.
+    runner_up_score : ndarray or None
+        Its score; None for two classes.
     margin : ndarray
         Two classes: response (or score) of ``classes[1]`` minus the point's keyed threshold;
         ``classes[1]`` is predicted iff it is positive. More classes: distance of the prediction
@@ -70,9 +73,9 @@ class Explanation(InWords):
     prediction: NDArray[Any]
     score: Floats
     runner_up: NDArray[Any]
-    runner_up_score: Floats
     margin: Floats
     flip_probability: Floats
+    runner_up_score: Floats | None = None
     keyed_threshold: Floats | None = None
     response: Floats | None = None
     standard_error: Floats | None = None
@@ -80,15 +83,24 @@ class Explanation(InWords):
     def sentences(self) -> Iterator[str]:
         """Explain each point in one sentence."""
         for row, label in enumerate(self.prediction.tolist()):
+            other = self.runner_up[row]
             score = self.score[row]
-            other = self.runner_up_score[row]
-            error = "" if self.standard_error is None else f" +- {self.standard_error[row]:.1%}"
-            drawn = ", drawn by the point's shared random numbers" if score < other else ""
+            if self.keyed_threshold is not None:
+                is_second = self.margin[row] > 0
+                is_behind = (score < 0.5) == is_second
+                why = (
+                    f"{score:.1%} for {label if is_second else other}, this point's threshold "
+                    f"{self.keyed_threshold[row]:.3f}"
+                )
+            elif self.runner_up_score is not None:
+                is_behind = score < self.runner_up_score[row]
+                why = f"{score:.1%} for it, {self.runner_up_score[row]:.1%} for {other}"
+            error = "" if self.standard_error is None else f" (+- {self.standard_error[row]:.1%})"
+            drawn = ", drawn by the point's shared random numbers" if is_behind else ""
             flips = self.flip_probability[row]
             # Below that an estimate from a few dozen blocks says no more than: very unlikely.
             chance = "below 0.001" if flips < 0.001 else f"about {flips:.2g}"
             yield (
-                f"Prediction {label}{drawn}: {score:.1%}{error} for it, {other:.1%} for "
-                f"{self.runner_up[row]}, margin {self.margin[row]:+.3f}; a fresh training sample "
-                f"would predict differently with probability {chance}."
+                f"Prediction {label}{drawn}: {why}{error}, margin {self.margin[row]:+.3f}; a fresh "
+                f"training sample would predict differently with probability {chance}."
             )

@@ -285,8 +285,7 @@ class GumbelRule:
 
 def between_two(prediction: NDArray[np.intp], score: Floats, **columns: Any) -> Explanation:
     """Return an explanation of two classes from the score of the second one."""
-    own = np.where(prediction == 1, score, 1.0 - score)
-    return Explanation(prediction, own, 1 - prediction, 1.0 - own, **columns)
+    return Explanation(prediction, score, 1 - prediction, **columns)
 
 
 def below_law(

@@ -624,7 +624,7 @@ def id_texts(ids: Any) -> Any:
     """
     if hasattr(ids, "columns"):  # ids of several parts
         return np.column_stack([id_texts(ids[name]) for name in sorted(ids.columns)])
-    cells = np.asarray(ids)
+    cells = np.asarray(ids, dtype=object if isinstance(ids, list | tuple) else None)
     if cells.dtype.kind in "iu":
         return cells.astype(str)
     if cells.dtype.kind not in "fO":
@@ -637,4 +637,4 @@ def id_texts(ids: Any) -> Any:
 
 def _id_text(cell: Any) -> Any:
     is_number = isinstance(cell, Integral | Real) and not isinstance(cell, bool | np.bool_)
-    return str(int(cell)) if is_number and cell == cell and cell == int(cell) else cell
+    return str(int(cell)) if is_number and np.isfinite(cell) and cell == int(cell) else cell

@@ -28,11 +28,6 @@ def learner(base, **params):
     return voting(base, **settings | params)
 
 
-@pytest.fixture(autouse=True)
-def no_block_is_fitted_again(monkeypatch):
-    monkeypatch.setenv("REPLEARN_CHECK_BLOCK", "off")
-
-
 @pytest.fixture
 def workers_at_once(monkeypatch):
     """Leave this process after two blocks, however fast they are."""
