@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
+from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from replearn.auditing._contender_results import (
@@ -48,7 +49,6 @@ from replearn.execution import (
     RunContext,
     context,
     fit_in_context,
-    in_workers,
     keyed_seeds,
     one_thread,
     predict_labels,
@@ -268,9 +268,11 @@ class Runner:
         ``so_far`` takes the name of a finished one, and says what is known by then.
         """
         workers = self.n_jobs if n_jobs is None else n_jobs
-        options: dict[str, Any] = {"return_as": "generator_unordered", "pre_dispatch": "n_jobs"}
+        in_workers = Parallel(
+            n_jobs=workers, return_as="generator_unordered", pre_dispatch="n_jobs"
+        )
         try:
-            for name, outcome in in_workers(_run_one, jobs, n_jobs=workers, **options):
+            for name, outcome in in_workers(delayed(_run_one)(*job) for job in jobs):
                 if outcome is None:
                     self.stopped = TIME
                 else:
