@@ -30,6 +30,7 @@ NUMBERS = X[:, 0] + X[:, 1]
 NEW = np.round(RNG.normal(size=(200, 2)), 3)
 
 PARAMS: dict[str, dict[str, Any]] = {
+    "CompleteLearner": {"estimator": Stumps(2), "rho": 0.5, "alpha": 0.9, "beta": 0.5},
     "DecisionThresholdClassifier": {"estimator": GaussianNB(), "threshold": "rate=0.3"},
     "FiniteRandomnessClassifier": {
         "estimator": GaussianNB(),
@@ -64,6 +65,7 @@ PARAMS: dict[str, dict[str, Any]] = {
 }
 
 PLANS: dict[str, dict[str, Any]] = {
+    "CompleteLearner": {"task": "complete", "n": 450, "d": 2, "rho": 0.5, "alpha": 0.9},
     "FiniteRandomnessClassifier": {
         "task": "finite randomness",
         "n": 450,

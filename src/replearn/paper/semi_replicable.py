@@ -248,7 +248,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         self.plan = plan
 
     @checked_fit
-    def fit(self, X: Any, y: ArrayLike, X_shared: Any = None):
+    def fit(self, X: Any, y: ArrayLike, X_shared: Any = None, groups: ArrayLike | None = None):
         """Choose a rule by its errors and shared random numbers.
 
         Parameters
@@ -260,6 +260,9 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         X_shared : array-like of shape (u, n_features), default=None
             The unlabelled pool, with the same rows in all runs (in any order). It is needed unless
             ``candidates`` is given.
+        groups : array-like of shape (n,), default=None
+            One id for each row: rows of one group (one person) are not independent, so that one
+            of each group is used, and n counts groups.
 
         Returns
         -------
@@ -267,8 +270,8 @@ class SemiReplicableClassifier(SingleRuleClassifier):
             The fitted estimator.
         """
         with all_or_nothing(self):
-            sample = X, y
-            X, y = self._check_rows(X, y)
+            sample = X, y, groups
+            X, y = self._check_rows(X, y, groups)
             key = self._key_for_fit()
             # theorem: semi-replicable (one candidate for each labelling of the pool)
             candidates, names, n_shared, d = self._candidates(X, X_shared)
@@ -285,8 +288,8 @@ class SemiReplicableClassifier(SingleRuleClassifier):
             self.selection_ = chosen
             pool = None if self.candidates is not None else np.asarray(X_shared, dtype=np.float64)
             shared = {"n_shared": n_shared, "d": d, **chosen.certificate.inputs}
-            fingerprint = bind(self.hypotheses)
-            self._certify("semi", X, y, fingerprint, sample=sample, pool=pool, **shared)
+            bound = {"hypotheses": bind(self.hypotheses)}
+            self._certify("semi", X, y, bound, sample=sample, pool=pool, **shared)
         warn_if_not_certified(self.certificate_)
         return self
 
