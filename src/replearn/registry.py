@@ -43,7 +43,6 @@ ESTIMATORS = {
     "PointwiseReplicableClassifier": "replearn.learners.pointwise",
     "PointwiseReplicableRegressor": "replearn.learners.regressor",
     "ReplicableSearchCV": "replearn.learners.search",
-    "ReplicableSelector": "replearn.learners.selector",
     "ScoreReplicableClassifier": "replearn.learners.score",
     "CompleteLearner": "replearn.paper.complete",
     "FiniteRandomnessClassifier": "replearn.paper.finite_randomness",

@@ -38,12 +38,11 @@ from replearn.binding.digests import bind, is_fitted
 from replearn.binding.sample import preprocessing_mark, sample_conditions
 from replearn.binding.schema import describe_points, row_number_column
 from replearn.guarantees.certificate import Certificate
-from replearn.learners import ReplicableSelector
 from replearn.paper.hypotheses import Thresholds
 from replearn.paper.realizable import RealizableReplicableClassifier
 from replearn.paper.semi_replicable import SemiReplicableClassifier
 from replearn.paper.thresholds import ReplicableThresholdClassifier
-from tests.factories import Holder, Unreadable, voting
+from tests.factories import Choosing, Holder, Unreadable, voting
 
 N = 3000
 
@@ -564,7 +563,7 @@ def test_the_class_is_bound_with_its_parameters():
 
 def test_candidates_are_bound_by_what_they_are():
     def lab(seed, models):
-        return ReplicableSelector(models, shared_key="k").fit(*choice(seed)).certificate_
+        return Choosing(models, shared_key="k").fit(*choice(seed)).certificate_
 
     trained = [LogisticRegression().fit(*choice(seed)) for seed in (5, 6)]
     one, same, other = (
@@ -591,7 +590,7 @@ def test_candidates_that_cannot_be_read_are_bound_by_their_answers():
             return X[:, 0] > self.limit
 
     one, same, other = (
-        ReplicableSelector({"closed": Closed(limit)}, shared_key="k").fit(*choice(0)).certificate_
+        Choosing({"closed": Closed(limit)}, shared_key="k").fit(*choice(0)).certificate_
         for limit in (0.5, 0.5, 0.2)
     )
     assert one.comparable(same).comparable == "yes"

@@ -12,7 +12,6 @@ from replearn import (
     PointwiseReplicableClassifier,
     PointwiseReplicableRegressor,
     PreprocessingWarning,
-    ReplicableSelector,
 )
 from replearn.binding import choices
 from replearn.paper.finite_randomness import FiniteRandomnessClassifier
@@ -20,6 +19,7 @@ from replearn.paper.hypotheses import Stumps
 from replearn.paper.realizable import RealizableReplicableClassifier
 from replearn.paper.semi_replicable import SemiReplicableClassifier
 from replearn.paper.thresholds import ReplicableThresholdClassifier
+from tests.factories import Choosing
 
 pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 
@@ -41,7 +41,7 @@ CHOICES = {
     "threshold": lambda: ReplicableThresholdClassifier(feature=0),
     "realizable": lambda: RealizableReplicableClassifier(Stumps(2), rho=0.3),
     "semi": lambda: Semi(),
-    "selection": lambda: ReplicableSelector({"a": _fitted(Y), "b": _fitted(1 - Y)}),
+    "selection": lambda: Choosing({"a": _fitted(Y), "b": _fitted(1 - Y)}),
     "few bits": lambda: FiniteRandomnessClassifier(GaussianNB(), n_blocks=11),
     "numbers": lambda: PointwiseReplicableRegressor(
         LinearRegression(), resolution=10.0, y_range=(-9, 9)
@@ -97,7 +97,7 @@ def test_rows_that_are_no_points_are_not_certified():
     rows = [{"a": cell} for cell in X["a"]]
     candidates = {"positive": lambda some: [int(row["a"] > 3.0) for row in some]}
     candidates["negative"] = lambda some: [int(row["a"] <= 3.0) for row in some]
-    model = ReplicableSelector(candidates)
+    model = Choosing(candidates)
     with pytest.warns(NotCertifiedWarning, match="copies and panels were not looked for"):
         model.fit(rows, Y)
     assert model.selected_name_ == "positive"

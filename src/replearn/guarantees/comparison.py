@@ -33,8 +33,8 @@ class Comparison:
     remarks : tuple of str
         What differs without touching the promise.
     unverified_conditions : tuple of str
-        Conditions that a probe can verify (``replearn probe``) and no two certificates can: the
-        runs are comparable if they hold.
+        Conditions that no two certificates can verify: the runs are comparable if they hold. A
+        probe (``replearn probe``) verifies those about columns.
 
     Examples
     --------
@@ -104,7 +104,20 @@ def compare(
         differences + points + estimators,
         unknowns=versions + unknowns,
         remarks=remarks + differing(_side_items(here), _side_items(there)),
-        unverified_conditions=unverified,
+        unverified_conditions=unverified + _conditions_of_candidates(here),
+    )
+
+
+CONDITIONS_OF_CANDIDATES = {
+    "candidates-fixed": "no candidate was trained, tuned or picked on rows of either sample",
+    "candidates-near": "errors of candidates of one name differ by at most tau",
+}
+
+
+def _conditions_of_candidates(certificate: "Certificate") -> tuple[str, ...]:
+    """Return what must be true of the candidates of a choice, which no certificate shows."""
+    return tuple(
+        text for code, text in CONDITIONS_OF_CANDIDATES.items() if code in certificate.assumptions
     )
 
 

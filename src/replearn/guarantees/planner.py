@@ -620,7 +620,7 @@ def _between(passing: float, failing: float) -> float:
 # -- any task --------------------------------------------------------------------------------------
 _FRACTIONS = ("gamma", "alpha", "beta", "rho", "nu", "delta", "standard_error")
 _MEANS = ("p0", "q0")
-_POSITIVE = ("epsilon", "resolution")
+_POSITIVE = ("epsilon", "resolution", "tau")
 
 
 def plan(task: str = "pointwise", **params: Any) -> Plan:

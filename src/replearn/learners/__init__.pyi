@@ -22,7 +22,7 @@ from .pointwise import PointwiseReplicableClassifier
 from .regressor import PointwiseReplicableRegressor, check_numbers as check_numbers
 from .score import ScoreReplicableClassifier
 from .search import ReplicableSearchCV
-from .selector import ReplicableSelector
+from .selection import select_hypothesis
 from .training import (
     FirstRows as FirstRows,
     Sample as Sample,
@@ -38,7 +38,7 @@ __all__ = [
     "PointwiseReplicableClassifier",
     "PointwiseReplicableRegressor",
     "ReplicableSearchCV",
-    "ReplicableSelector",
     "ScoreReplicableClassifier",
     "Usefulness",
+    "select_hypothesis",
 ]

@@ -20,7 +20,14 @@ from replearn.binding import bind_estimator, certify_choice
 from replearn.bounds import finite_randomness_flip_bound
 from replearn.compat import HasMethods, Interval
 from replearn.execution import BlockEnsemble, ConstantVote, RunContext, random_state_names
-from replearn.guarantees.promise import Ledger, Promise, Task, above_budget, rounded_up
+from replearn.guarantees.promise import (
+    BLOCK_ASSUMPTIONS,
+    Ledger,
+    Promise,
+    Task,
+    above_budget,
+    rounded_up,
+)
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
@@ -93,7 +100,13 @@ def _derive(
         f"{text} (at least {needed} blocks are needed, there are {n_blocks})"
         for text in above_budget("rho", flip, rho)
     )
-    return Promise(promises=tuple(promises), rho=flip, gamma=gamma, reasons=reasons)
+    return Promise(
+        promises=tuple(promises),
+        rho=flip,
+        gamma=gamma,
+        reasons=reasons,
+        assumptions=BLOCK_ASSUMPTIONS,
+    )
 
 
 def _solve(
