@@ -43,7 +43,7 @@ from sklearn.preprocessing import (
 )
 
 from replearn import PointwiseReplicableClassifier, plan, select_hypothesis
-from replearn.binding import encode_probe
+from replearn.checks.points import encode_probe
 from replearn.paper.hypotheses import Thresholds
 from replearn.paper.realizable import RealizableReplicableClassifier
 from replearn.paper.semi_replicable import SemiReplicableClassifier
@@ -339,7 +339,7 @@ def main() -> int:
     honesty_ordinary.add_arguments(parser)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    if options.false_alarms or options.cost:
+    if options.false_alarms:
         return honesty_ordinary.run(parser, options)
     rows = MASS_ROWS | point_rows() | learner_rows() | front_rows() | CHOICE_ROWS | CONDITION_ROWS
     return run(rows | PROCESS_ROWS | SCORE_ROWS, options)

@@ -138,12 +138,13 @@ def test_answers_follow_scores_and_thresholds(labs, data):
     told = lab.explain(X)
     assert (lab.predict(X) == (told.margin > 0)).all()
     assert lab.margin(X) == pytest.approx(told.margin)
-    clear = np.abs(told.score - 0.5) > 6 * told.standard_error
-    assert ((told.score > 0.5) == lab.predict(X))[clear].all()
-    overruled = (told.score > 0.5) != (told.margin > 0)
+    score = lab.predict_proba(X)[:, 1]
+    clear = np.abs(score - 0.5) > 6 * told.standard_error
+    assert ((score > 0.5) == lab.predict(X))[clear].all()
+    overruled = (score > 0.5) != (told.margin > 0)
     assert overruled.any()
     text = list(told.sentences())[int(np.flatnonzero(overruled)[0])]
-    assert "too near to it to decide alone" in text
+    assert "drawn by the point's shared random numbers" in text
     assert set(told.frame().columns) >= {"prediction", "score", "keyed_threshold"}
 
 
@@ -154,10 +155,11 @@ def test_rows_with_twice_the_standard_error_are_said_to_flip_more(labs, data):
     steady.fit(data[0][:2000], data[1][:2000])
     curve = lab._vote().curve
     told = lab.explain(X)
-    assert (told.standard_error >= curve.errors(told.score) - 1e-12).all()
-    assert (told.standard_error > 1.5 * curve.errors(told.score)).any()
+    score = lab.predict_proba(X)[:, 1]
+    assert (told.standard_error >= curve.errors(score) - 1e-12).all()
+    assert (told.standard_error > 1.5 * curve.errors(score)).any()
     assert steady.explain(X).standard_error == pytest.approx(
-        steady._vote().curve.errors(told.score)
+        steady._vote().curve.errors(steady.predict_proba(X)[:, 1])
     )
 
 

@@ -24,7 +24,6 @@ from .score import ScoreReplicableClassifier
 from .search import ReplicableSearchCV
 from .selection import select_hypothesis
 from .training import (
-    FirstRows as FirstRows,
     Sample as Sample,
     requested_classes as requested_classes,
     usual_plan as usual_plan,

@@ -17,8 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import bind_estimator, rows_needed, with_fewer_bins
 from replearn.bounds import score_half_width
+from replearn.checks.blocks import rows_needed, with_fewer_bins
+from replearn.checks.fingerprint import bind_estimator
+from replearn.checks.points import describe_points
 from replearn.compat import HasMethods, Interval
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.execution import BlockEnsemble, RunContext
@@ -44,8 +46,6 @@ from replearn.learners.inputs import (
     check_n_models,
     checked_fit,
     fitted_key,
-    fitted_precision,
-    float_precision,
     with_base_tags,
 )
 from replearn.learners.predictions import KeyedPredictions
@@ -60,13 +60,12 @@ from replearn.learners.score_rule import (
     own_blocks,
 )
 from replearn.learners.training import (
+    Blocks,
+    Cut,
     FollowsPlan,
     Sample,
-    TrainedBlocks,
     check_sample,
-    describe_blocks,
     identity_of,
-    train_blocks,
 )
 from replearn.learners.usefulness import (
     N_ROWS,
@@ -181,7 +180,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
     True
     """
 
-    _private_state: ClassVar[tuple[str, ...]] = ("_dtype", "_ensemble")
+    _private_state: ClassVar[tuple[str, ...]] = ("_ensemble",)
     _derived_state: ClassVar[tuple[str, ...]] = ("_ensemble",)
     _set_by_plan: ClassVar[tuple[str, ...]] = ("rho", "n_blocks", "n_partitions", "standard_error")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -281,7 +280,8 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             sample = given.planned(key, cut)
             warn_if_scores_are_few(cut.n_blocks, params.rho, given, classes, base)
             run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
-            blocks = train_blocks(sample, cut, key, trained, **run)
+            blocks = sample.cut(cut, key)
+            blocks.train(trained, **run)
             warned = blocks.warn_if_constant(base)
 
             # Standardise: how much scores vary, from rows and the blocks that do not know them.
@@ -290,19 +290,18 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             self.estimators_ = chosen.estimators
             self.threshold_ = chosen.threshold
             self._ensemble = self._make_ensemble(n_classes)
-            curve = self._curve(sample, blocks.cut.rows, cut, chosen.standard_error)
+            curve = self._curve(sample, blocks.rows, cut, chosen.standard_error)
             self.error_curve_ = (curve.level, curve.power)
 
             if not sample.params:
-                failed += blocks.failed_conditions(trained, fingerprint)
-            schema = describe_blocks(blocks, base)
+                failed += blocks.failed_conditions(trained)
+            schema = describe_points(blocks.probe_rows, base=base, decimals=self.decimals)
             shared = self._inputs(
                 cut, sample.unit, n_classes, sorted(sample.params), curve, threshold
             )
             identity = identity_of(key, trained, fingerprint, classes, given.n, failed, schema)
             self.certificate_ = Certificate.of(derive("score", shared), identity)
             self.classes_ = classes
-            self._dtype = float_precision(X)
             self.usefulness_ = measure_scores(self._vote(), blocks, classes, N_ROWS)
             if not warned:
                 warn_if_useless(self.usefulness_, base)
@@ -410,7 +409,6 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             key.child("score"),
             inputs["n_classes"],
             inputs["decimals"],
-            fitted_precision(self),
             self.n_jobs,
         )
 
@@ -425,20 +423,6 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
 
 
 # -- blocks and decision threshold -----------------------------------------------------------------
-class Cut(NamedTuple):
-    """How the rows are cut: the same in all runs that are compared."""
-
-    n: int
-    n_blocks: int
-    n_partitions: int
-    decimals: int | None
-
-    @property
-    def block_size(self) -> int:
-        """Rows (or groups) of a block."""
-        return self.n // self.n_blocks
-
-
 def cut_for(sample: Sample, params: Any, n: int) -> Cut:
     """Return how n rows of a sample are cut by the parameters in force.
 
@@ -463,7 +447,7 @@ class ScoreThreshold(NamedTuple):
     estimators: list[Any]
 
 
-def score_threshold(blocks: TrainedBlocks, threshold: Any) -> ScoreThreshold:
+def score_threshold(blocks: Blocks, threshold: Any) -> ScoreThreshold:
     """Return the probability from which the second class is the prediction.
 
     A target is reached by each block on its own rows: thresholds of the blocks of one partition

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -25,14 +25,15 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr
 
 from replearn.execution import BlockEnsemble
-from replearn.learners.inputs import Precision, keyed_points
-from replearn.learners.training import TrainedBlocks
+from replearn.learners.explanation import Explanation
+from replearn.learners.inputs import keyed_points
+from replearn.learners.training import Blocks
 from replearn.learners.usefulness import (
     Usefulness,
     usefulness,
     without_own_block,
 )
-from replearn.learners.vote import Decision, decide_between_two
+from replearn.learners.vote import between_two
 from replearn.randomness import Points, SharedKey
 
 # -- standard errors of scores ---------------------------------------------------------------------
@@ -263,7 +264,6 @@ class FittedScore:
     key: SharedKey
     n_classes: int
     decimals: int | None
-    precision: Precision
     n_jobs: int | None
 
     @property
@@ -272,22 +272,18 @@ class FittedScore:
         kind = ScoreRule if self.n_classes <= 2 else SphereRule
         return kind(self.curve, self.half_width, self.n_partitions, self.n_classes)
 
-    def rule_for(self, X: Any) -> ScoreRule | SphereRule:
-        """Return the rule for these points, which is the same for all."""
-        return self.rule
-
     def votes(self, X: Any) -> Floats:
         """Score of each model, (n, models) or (n, models, classes)."""
         return self.ensemble.soft_scores(X, n_jobs=self.n_jobs)
 
     def votes_and_noise(self, X: Any, ids: Any = None) -> tuple[Floats, Floats]:
         """Return the scores, and the points' shared random numbers."""
-        points = keyed_points(X, ids, self.decimals, self.precision)
+        points = keyed_points(X, ids, self.decimals)
         return self.votes(X), self.rule.noise(self.key, points)
 
 
 def measure_scores(
-    fitted: FittedScore, blocks: TrainedBlocks, classes: NDArray[Any], n_tried: int
+    fitted: FittedScore, blocks: Blocks, classes: NDArray[Any], n_tried: int
 ) -> Usefulness | None:
     """Return how useful the scores are for rows of the first blocks, each without its own block.
 
@@ -296,7 +292,7 @@ def measure_scores(
     n_blocks = blocks.design.n_blocks
     if n_blocks < 2 or len(classes) < 2:
         return None
-    X, codes, owners = blocks.cut.first_rows(n_tried)
+    X, codes, owners = blocks.first_rows(n_tried)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # predictions will show them
         scores, noise = fitted.votes_and_noise(X)
@@ -378,17 +374,18 @@ class ScoreRule:
         score = mean_score(scores)
         return np.maximum(self.curve.errors(score), spread(scores, self.n_partitions))
 
-    def decide(self, scores: Floats, noise: Floats) -> Decision:
-        """Return the predictions with scores, standard errors and thresholds."""
+    def explain(self, scores: Floats, noise: Floats) -> Explanation:
+        """Return codes of the predictions with scores, standard errors and thresholds."""
         score = mean_score(scores)
         keyed = self.curve.scores(noise)
-        prediction = self.predictions(scores, noise)
-        decision = decide_between_two(score, self._chance_of_mean(score), keyed, prediction)
-        return replace(
-            decision,
+        return between_two(
+            self.predictions(scores, noise),
+            score,
             margin=score - keyed,  # the keyed threshold is one on the score, not on the response
+            flip_probability=self.flips(scores, noise),
+            keyed_threshold=keyed,
+            response=self._chance_of_mean(score),
             standard_error=self.standard_errors(scores),
-            threshold=self.curve.threshold,
         )
 
     def flips(self, scores: Floats, noise: Floats) -> Floats:
@@ -446,8 +443,8 @@ class SphereRule:
         """Mean predicted probability of each class."""
         return mean_score(scores)
 
-    def decide(self, scores: Floats, noise: Floats) -> Decision:
-        """Return the predictions with scores, runners-up and what the offsets add."""
+    def explain(self, scores: Floats, noise: Floats) -> Explanation:
+        """Return codes of the predictions with scores and runners-up."""
         score = mean_score(scores)
         prediction = self.predictions(scores, noise)
         every = np.arange(len(score))
@@ -455,12 +452,13 @@ class SphereRule:
         others = heights.copy()
         others[every, prediction] = -np.inf
         runner_up = np.argmax(others, axis=1)
-        return Decision(
+        return Explanation(
             prediction=prediction,
-            score=score,
-            margin=heights[every, prediction] - heights[every, runner_up],
+            score=score[every, prediction],
             runner_up=runner_up,
-            lead=noise[every, prediction] - noise[every, runner_up],
+            runner_up_score=score[every, runner_up],
+            margin=heights[every, prediction] - heights[every, runner_up],
+            flip_probability=self.flips(scores, noise),
         )
 
     def flips(self, scores: Floats, noise: Floats) -> Floats:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.binding import Fingerprint, bind_candidates, certify_choice
+from replearn.checks.choices import bind_candidates, certify_choice
+from replearn.checks.fingerprint import Fingerprint
 from replearn.guarantees.certificate import Certificate, Identity
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.promise import derive
@@ -209,15 +210,16 @@ def _certificate(
     """Bind names, models and rows, as far as they can be read."""
     X, y = used
     listed = names_digest(names, len(candidates))
-    fingerprint = Fingerprint(listed, {}, ())
+    bound = Fingerprint(listed, {}, ())
     if isinstance(candidates, np.ndarray):
-        fingerprint = Fingerprint(listed, {}, ("a matrix of predictions does not tell the models",))
+        bound = Fingerprint(listed, {}, ("a matrix of predictions does not tell the models",))
     elif inputs["tau"] is None and not counts_errors(candidates):
-        fingerprint = bind_candidates(dict(zip(map(repr, names), candidates, strict=True)), X)
+        models = sorted(zip(map(repr, names), candidates, strict=True), key=lambda pair: pair[0])
+        bound = bind_candidates(dict(models), X)
     if X is None or y is None:
-        unread = ("rows: a stream or a matrix is not looked at", *fingerprint.unbound)
-        identity = Identity(key.fingerprint, candidates=fingerprint.digest, unbound=unread)
+        unread = ("rows: a stream or a matrix is not looked at", *bound.unbound)
+        identity = Identity(key.fingerprint, candidates=bound.digest, unbound=unread)
         return Certificate.of(derive("selection", inputs), identity)
     codes = np.unique(y, return_inverse=True)[1]
-    bound = {"candidates": fingerprint}
-    return certify_choice("selection", key, X, codes, sample=sample, fingerprints=bound, **inputs)
+    parts = {"candidates": bound}
+    return certify_choice("selection", key, X, codes, sample=sample, fingerprints=parts, **inputs)

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import Fingerprint, bind, bind_estimator
 from replearn.bounds.approximate import markov_rho
 from replearn.bounds.flips import flip_supremum, uniform_flip_bound
 from replearn.bounds.laws import MAX_BLOCKS, ROUNDING, error_factor, uniform_law
@@ -27,6 +26,7 @@ from replearn.bounds.numeric import Floats, binomial_cdf, round_up, upper_probab
 from replearn.bounds.pairs import central_binomial
 from replearn.bounds.theorem import theorem
 from replearn.bounds.vc import mean_excess, realizable_tail
+from replearn.checks.fingerprint import Fingerprint, bind_estimator, fingerprint
 from replearn.compat import HasMethods, validate_data
 from replearn.execution import BlockEnsemble
 from replearn.guarantees.promise import (
@@ -41,9 +41,8 @@ from replearn.learners.inputs import all_or_nothing, check_n_models, checked_fit
 from replearn.learners.training import (
     COUNT,
     FRACTION,
-    OnePartition,
+    Cut,
     Sample,
-    train_blocks,
     warn_if_not_certified,
 )
 from replearn.paper.heavy_hitters import (
@@ -749,15 +748,14 @@ class CompleteLearner(PaperClassifier):
         key: SharedKey,
     ) -> tuple[dict[str, Fingerprint], tuple[str, ...]]:
         """Train one model on each block; return what is bound, and what the blocks refute."""
-        design = OnePartition(n_blocks, len(codes) // n_blocks)
+        blocks = Sample(X, codes).cut(Cut(len(codes), n_blocks), key)
         if isinstance(estimator, HypothesisClass):
-            cut = Sample(X, codes).cut(design, key)
-            self.estimators_ = [estimator.erm(X[rows], codes[rows]) for rows in cut.rows]
-            return {"hypotheses": bind(estimator)}, ()
-        fingerprint = bind_estimator(estimator)
-        blocks = train_blocks(Sample(X, codes), design, key, estimator, n_jobs=self.n_jobs)
+            self.estimators_ = [estimator.erm(X[rows], codes[rows]) for rows in blocks.rows]
+            return {"hypotheses": fingerprint(estimator)}, ()
+        bound = bind_estimator(estimator)
+        blocks.train(estimator, n_jobs=self.n_jobs)
         self.estimators_ = blocks.estimators
-        return {"learner": fingerprint}, blocks.failed_conditions(estimator, fingerprint)
+        return {"learner": bound}, blocks.failed_conditions(estimator)
 
     def _labels(self, codes: NDArray[Any]) -> NDArray[Any]:
         """Return the labels of codes; a class that no run has seen is never predicted."""

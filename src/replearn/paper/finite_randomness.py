@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import bind_estimator, certify_choice
 from replearn.bounds import finite_randomness_flip_bound
+from replearn.checks.choices import certify_choice
+from replearn.checks.fingerprint import bind_estimator
 from replearn.compat import HasMethods, Interval
 from replearn.execution import BlockEnsemble, ConstantVote, RunContext, random_state_names
 from replearn.guarantees.promise import (
@@ -39,10 +40,9 @@ from replearn.learners.inputs import (
 from replearn.learners.training import (
     COUNT,
     FRACTION,
+    Cut,
     FollowsPlan,
-    OnePartition,
     Sample,
-    train_blocks,
     warn_if_not_certified,
 )
 from replearn.paper.single_rule import check_two_labels
@@ -323,11 +323,12 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
                     f"n_samples={len(codes)} rows."
                 )
             sample = Sample(take_rows(X, train), codes[train])
-            cut = OnePartition(int(params.n_blocks), len(train) // params.n_blocks)
-            blocks = train_blocks(sample, cut, key, base, n_jobs=self.n_jobs, context=context)
+            cut = Cut(len(train), int(params.n_blocks))
+            blocks = sample.cut(cut, key)
+            blocks.train(base, n_jobs=self.n_jobs, context=context)
             blocks.warn_if_constant(base)
             self.estimators_ = blocks.estimators
-            check_unseen_rows(sample.X, blocks.cut.rows, self.estimators_)
+            check_unseen_rows(sample.X, blocks.rows, self.estimators_)
             self._ensemble = self._make_ensemble()
 
             # theorem: finite-randomness (a few thresholds, one of them chosen replicably)

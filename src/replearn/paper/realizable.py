@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from replearn.binding import bind
 from replearn.bounds import realizable_tail
 from replearn.bounds.numeric import Floats, bernoulli_divergence, upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.bounds.vc import GHOST_RATIOS, log_growth, realizable_tail_within
+from replearn.checks.fingerprint import fingerprint
 from replearn.compat import HasMethods
 from replearn.guarantees.promise import Ledger, Promise, Task, reached, rounded_up
 from replearn.learners.inputs import all_or_nothing, checked_fit
@@ -356,10 +356,9 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
             self.limit_ = ceiling * float(key.child("limit").uniforms([0])[0])
             self.released_ = self.training_error_ <= self.limit_
             self.hypothesis_ = model if self.released_ else Constant(True)
-            fingerprint = bind(hypotheses if exact else clone(hypotheses))
             shared: dict[str, Any] = {"n": len(y), "d": d, "max_error_limit": float(ceiling)}
             shared |= self._targets()
-            bound = {"hypotheses": fingerprint}
+            bound = {"hypotheses": fingerprint(hypotheses if exact else clone(hypotheses))}
             self._certify("realizable", X, y, bound, sample=sample, **shared)
         warn_if_not_certified(self.certificate_)
         warn_if_abstains(

@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from replearn.binding import bind, pool_digest
 from replearn.bounds import (
     selection_error_tail_sampled,
     selection_flip_bound_sampled,
@@ -31,6 +30,8 @@ from replearn.bounds import (
 )
 from replearn.bounds.numeric import binomial_cdf, upper_probability
 from replearn.bounds.theorem import theorem
+from replearn.checks.choices import pool_digest
+from replearn.checks.fingerprint import fingerprint
 from replearn.compat import HasMethods, Interval, validate_data
 from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees.certificate import Certificate, Identity
@@ -635,15 +636,15 @@ class SemiPrivateClassifier(SingleRuleClassifier):
                 "sharpness": float(self._sharpness(cover)),
             }
         params = self._in_force()
-        fingerprint = bind(self.hypotheses)
+        bound = fingerprint(self.hypotheses)
         pool = "" if cover is None else pool_digest(np.asarray(X_shared, dtype=np.float64))
         identity = Identity(
             self._key().fingerprint,
             classes=plain_labels(self.classes_),
-            versions=fingerprint.versions,
-            hypotheses=fingerprint.digest,
+            versions=bound.versions,
+            hypotheses=bound.digest,
             pool=pool,
-            unbound=fingerprint.unbound,
+            unbound=bound.unbound,
         )
         inputs = {
             "n": self.n_keys_ * self.n_parts_ * self.part_size_,

@@ -15,13 +15,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.binding import bind
 from replearn.bounds import (
     log_growth,
     selection_error_tail_sampled,
     selection_flip_bound_sampled,
     smallest_sample_selection,
 )
+from replearn.checks.fingerprint import fingerprint
 from replearn.compat import Interval, validate_data
 from replearn.guarantees.promise import (
     CHOICE_ASSUMPTIONS,
@@ -304,7 +304,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
             pool = None if self.candidates is not None else np.asarray(X_shared, dtype=np.float64)
             shared: dict[str, Any] = {"n_shared": n_shared, "d": d, **targets}
             shared |= {"n": n, "n_hypotheses": len(candidates), "sharpness": float(t)}
-            bound = {"hypotheses": bind(self.hypotheses)}
+            bound = {"hypotheses": fingerprint(self.hypotheses)}
             self._certify("semi", X, y, bound, sample=sample, pool=pool, **shared)
             self.selection_ = Selection(
                 index=index,

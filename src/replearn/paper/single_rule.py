@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import Fingerprint, certify_choice
+from replearn.checks.choices import certify_choice
+from replearn.checks.fingerprint import Fingerprint
 from replearn.compat import validate_data
 from replearn.exceptions import UsefulnessWarning, warn_user
 from replearn.learners.inputs import check_labels

@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.binding import bind
 from replearn.bounds.numeric import dkw_tail, upper_probability
 from replearn.bounds.selection import same_candidates_flip_bound
 from replearn.bounds.theorem import theorem
+from replearn.checks.fingerprint import fingerprint
 from replearn.compat import Interval, StrOptions
 from replearn.guarantees.promise import Ledger, Promise, Task, reached, rounded_up
 from replearn.learners.inputs import all_or_nothing, checked_fit
@@ -332,7 +332,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
             self.hypothesis_ = threshold_rule(feature, self.cut_, direction)
             shared = {"sharpness": float(t), "direction": params.direction, "feature": feature}
             shared |= {"n": len(y), **self._targets()}
-            bound = {"hypotheses": bind(params.direction)}
+            bound = {"hypotheses": fingerprint(params.direction)}
             self._certify("thresholds", X, y, bound, sample=sample, **shared)
         warn_if_not_certified(self.certificate_)
         return self

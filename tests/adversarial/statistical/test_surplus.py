@@ -113,7 +113,7 @@ def kept(key, n):
     """Rows 0, 1, ..., n - 1 that a lab with n rows keeps."""
     X = np.arange(float(n))[:, np.newaxis]
     sample = training.Sample(X, np.zeros(n, dtype=np.intp), None)
-    return sample.planned(key, plan(n=1000, n_partitions=1)).X
+    return sample.planned(key, plan(n=1000, n_partitions=1).design).X
 
 
 def test_labs_choose_independently_if_their_numbers_of_rows_differ_and_alike_if_not():
@@ -122,7 +122,7 @@ def test_labs_choose_independently_if_their_numbers_of_rows_differ_and_alike_if_
     assert 250 < overlap < 420  # a third of a third would be 333 of 1000
     shifted = np.arange(1.0, 3001)[:, np.newaxis]
     sample = training.Sample(shifted, np.zeros(3000, dtype=np.intp), None)
-    other = sample.planned(SharedKey(0), plan(n=1000, n_partitions=1)).X
+    other = sample.planned(SharedKey(0), plan(n=1000, n_partitions=1).design).X
     assert len(np.intersect1d(kept(SharedKey(0), 3000), other)) > 990
 
 

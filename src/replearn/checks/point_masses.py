@@ -12,18 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.bounds import point_mass_limits
+from replearn.bounds.collisions import point_mass_limits
+from replearn.checks.sample import EQUAL_ROWS
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.guarantees.certificate import Certificate, Identity
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.promise import rounded_up
-from replearn.randomness import Points, SharedKey
+from replearn.randomness import Points
 
 DELTA = 1e-6
 """Chance that a true assumption is called refuted."""
-
-EQUAL_ROWS = SharedKey("equal rows")
-"""Hashes that bring equal rows together."""
 
 _FIRST_COLUMNS = 3
 _PROMISED = ("rho", "gamma", "alpha", "beta")

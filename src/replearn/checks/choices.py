@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.binding.digests import Fingerprint, bind
-from replearn.binding.estimator import PROBES
-from replearn.binding.sample import copy_conditions, index_of, sample_conditions
-from replearn.binding.schema import describe_points, order_digest
+from replearn.checks.blocks import PROBES
+from replearn.checks.fingerprint import Fingerprint, fingerprint, joined
+from replearn.checks.points import describe_points, order_digest
+from replearn.checks.sample import failed_by_sample, index_of
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.guarantees.certificate import Certificate, Identity
 from replearn.guarantees.promise import derive
@@ -42,24 +43,21 @@ def certify_choice(
     digests: dict[str, Any] = {name: part.digest for name, part in fingerprints.items()}
     if "learner" in digests:
         digests["learner_digest"] = digests.pop("learner")
-    order = _order_of_points(key.child("sketch"), X, np.asarray(codes).astype(np.intp))
-    points: dict[str, Any] = {}
-    unread: tuple[str, ...] = ()
-    if isinstance(order, str):
-        unread = (f"points: {order}",)
-        failed += _not_checked(order)
+    parts = joined([], fingerprints.values())
+    schema, unread = _points_if_read(X)
+    if unread:
+        failed += _not_checked(unread)
     else:
-        points, unread = _points_if_described(X, np.asarray(codes).astype(np.intp), order)
         failed += choice_conditions(*(sample or (X, codes)))
-    if points and names is not None:
-        points["schema"]["order"] = order_digest(names)
+    if schema is not None and names is not None:
+        schema["order"] = order_digest(names)
     identity = Identity(
         key.fingerprint,
         failed_conditions=failed,
         pool="" if pool is None else pool_digest(pool),
-        versions=_versions(fingerprints),
-        unbound=unread + _unbound(fingerprints),
-        **points,
+        versions=parts.versions,
+        unbound=(f"points: {unread}", *parts.unbound) if unread else parts.unbound,
+        schema=schema,
         **digests,
     )
     return Certificate.of(derive(task, inputs), identity)
@@ -67,25 +65,16 @@ def certify_choice(
 
 def choice_conditions(X: Any, y: Any, groups: Any = None) -> tuple[str, ...]:
     """Return what the sample of a choice refutes of the conditions, and warn about it."""
-    return sample_conditions(X) + copy_conditions(X, np.asarray(y), groups, index_of(y))
+    return failed_by_sample(X, np.asarray(y), groups, index_of(y))
 
 
-def _order_of_points(key: SharedKey, X: Any, codes: NDArray[np.intp]) -> NDArray[np.intp] | str:
-    """Return the keyed order of points; why there is none where rows cannot be read as points."""
+def _points_if_read(X: Any) -> tuple[dict[str, Any] | None, str]:
+    """Describe points; why they are not where rows cannot be read as points."""
     try:
-        return key.order(X, codes)  # reads every cell, and does nothing else
+        as_points(X).encoded()  # reads every cell
+        return describe_points(X), ""
     except (TypeError, ValueError) as error:  # candidates may take rows of any kind
-        return str(error)
-
-
-def _points_if_described(
-    X: Any, codes: NDArray[np.intp], rows: NDArray[np.intp]
-) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Describe points; what cannot be described is not bound."""
-    try:
-        return describe_points(X, codes, rows=rows), ()
-    except (TypeError, ValueError) as error:
-        return {}, (f"points: {error}",)
+        return None, str(error)
 
 
 def _not_checked(why: str) -> tuple[str, ...]:
@@ -96,38 +85,28 @@ def _not_checked(why: str) -> tuple[str, ...]:
 
 def bind_candidates(candidates: Mapping[Any, Any], X: Any) -> Fingerprint:
     """Bind named models by their state, or by predictions of synthetic rows if it is unreadable."""
-    fingerprints = {name: _bind_model(model, X) for name, model in candidates.items()}
-    return Fingerprint(
-        bind({name: part.digest for name, part in fingerprints.items()}).digest,
-        _versions(fingerprints),
-        _unbound(fingerprints),
-    )
-
-
-def _versions(fingerprints: Mapping[Any, Fingerprint]) -> dict[str, str]:
-    return {k: v for part in fingerprints.values() for k, v in part.versions.items()}
-
-
-def _unbound(fingerprints: Mapping[Any, Fingerprint]) -> tuple[str, ...]:
-    return tuple(f"{name}: {text}" for name, part in fingerprints.items() for text in part.unbound)
+    parts = {name: _bind_model(model, X) for name, model in candidates.items()}
+    named = [
+        replace(part, unbound=tuple(f"{n}: {t}" for t in part.unbound)) for n, part in parts.items()
+    ]
+    return joined([str(name) for name in parts], named)
 
 
 def _bind_model(model: Any, X: Any) -> Fingerprint:
-    fingerprint = bind(model)
+    found = fingerprint(model)
     numbers = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"
-    if not fingerprint.unbound or not numbers:
-        return fingerprint
+    if not found.unbound or not numbers:
+        return found
     cells = [[row, column] for row in range(PROBES) for column in range(X.shape[1])]
     uniforms = SharedKey("replearn probe rows").uniforms(cells).reshape(PROBES, -1)
     probes = (2 * uniforms - 1) * 10.0 ** (np.arange(PROBES) % 4)[:, np.newaxis]
     try:
         predictions = np.asarray(getattr(model, "predict", model)(probes))
     except Exception:
-        return fingerprint
-    return Fingerprint(bind(predictions).digest, fingerprint.versions)
+        return found
+    return Fingerprint(fingerprint(predictions).digest, found.versions)
 
 
 def pool_digest(pool: Any) -> str:
     """Digest of the points of a shared pool, whatever their order."""
-    hashes = np.sort(SharedKey("replearn shared pool").hashes(as_points(pool)))
-    return bind(hashes).digest
+    return fingerprint(np.sort(SharedKey("replearn shared pool").hashes(as_points(pool)))).digest

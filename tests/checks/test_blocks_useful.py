@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
-from replearn.binding.estimator import rows_needed
+from replearn.checks.blocks import rows_needed
 from tests.factories import voting
 
 BOOSTING = HistGradientBoostingClassifier(max_iter=1)

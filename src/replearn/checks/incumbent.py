@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from replearn.binding.digests import Fingerprint, bind, bind_all
+from replearn.checks.fingerprint import Fingerprint, fingerprint, joined
 
 
 def bind_fitted(model: Any) -> Fingerprint:
@@ -27,28 +26,18 @@ def bind_fitted(model: Any) -> Fingerprint:
         return _bind_chain(chain)
     certificate = getattr(model, "certificate_", None)
     if certificate is None or not hasattr(model, "estimators_"):
-        return bind(model, is_fitted=True)
+        return fingerprint(model)
     kinds = {type(part) for part in model.estimators_}
     params = {kind: set(getattr(kind, "_get_param_names", list)()) for kind in kinds}
     learned = (_learned(part, params[type(part)]) for part in model.estimators_)
-    digests, fingerprint = bind_all([*learned], is_fitted=True)
-    return replace(fingerprint, digest=bind([certificate.digest, *digests]).digest)
+    return joined([certificate.digest], map(fingerprint, learned))
 
 
 def _bind_chain(chain: Any) -> Fingerprint:
     """Bind the models of a chain, and memory, band and threshold of every retraining."""
     retrainings = (chain.start, *chain.recent)
     settings = [[float(one.memory), float(one.band), one.threshold] for one in retrainings]
-    return _joined(settings, [bind_fitted(one.model) for one in retrainings])
-
-
-def _joined(values: list[Any], parts: list[Fingerprint]) -> Fingerprint:
-    """Return one fingerprint of plain values and bound parts."""
-    return Fingerprint(
-        bind([*values, *(part.digest for part in parts)]).digest,
-        {name: version for part in parts for name, version in part.versions.items()},
-        tuple(dict.fromkeys(text for part in parts for text in part.unbound)),
-    )
+    return joined(settings, [bind_fitted(one.model) for one in retrainings])
 
 
 def _learned(part: Any, params: set[str]) -> list[Any]:
