@@ -42,9 +42,8 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from replearn import PointwiseReplicableClassifier, plan
+from replearn import PointwiseReplicableClassifier, plan, select_hypothesis
 from replearn.checks.points import encode_probe
-from replearn.learners import ReplicableSelector
 from replearn.paper.hypotheses import Thresholds
 from replearn.paper.realizable import RealizableReplicableClassifier
 from replearn.paper.semi_replicable import SemiReplicableClassifier
@@ -321,9 +320,8 @@ def own_direction(rng: Any, pair: int, which: int) -> Any:
 def own_models(rng: Any, pair: int, which: int) -> Any:
     """Choose among models of one's own under common names."""
     names = {f"model {k}": LogisticRegression().fit(*line(rng, 60)) for k in range(3)}
-    learner = ReplicableSelector(names, rho=0.2, alpha=0.2, shared_key=pair)
-    learner.fit(*line(rng, 20_000))
-    return float(learner.selected_.coef_[0, 0]), learner.certificate_
+    chosen = select_hypothesis(names, *line(rng, 20_000), rho=0.2, alpha=0.2, shared_key=pair)
+    return float(chosen.candidate.coef_[0, 0]), chosen.certificate
 
 
 CHOICE_ROWS: dict[str, Pair] = {

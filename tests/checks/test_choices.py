@@ -12,7 +12,6 @@ from replearn import (
     PointwiseReplicableClassifier,
     PointwiseReplicableRegressor,
     PreprocessingWarning,
-    ReplicableSelector,
 )
 from replearn.checks import choices
 from replearn.paper.finite_randomness import FiniteRandomnessClassifier
@@ -20,6 +19,7 @@ from replearn.paper.hypotheses import Stumps, Thresholds
 from replearn.paper.realizable import RealizableReplicableClassifier
 from replearn.paper.semi_replicable import SemiReplicableClassifier
 from replearn.paper.thresholds import ReplicableThresholdClassifier
+from tests.factories import Choosing
 
 pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 
@@ -41,7 +41,7 @@ CHOICES = {
     "threshold": lambda: ReplicableThresholdClassifier(feature=0),
     "realizable": lambda: RealizableReplicableClassifier(Stumps(2), rho=0.3),
     "semi": lambda: Semi(),
-    "selection": lambda: ReplicableSelector({"a": _fitted(Y), "b": _fitted(1 - Y)}),
+    "selection": lambda: Choosing({"a": _fitted(Y), "b": _fitted(1 - Y)}),
     "few bits": lambda: FiniteRandomnessClassifier(GaussianNB(), n_blocks=11),
     "numbers": lambda: PointwiseReplicableRegressor(
         LinearRegression(), resolution=10.0, y_range=(-9, 9)
@@ -95,7 +95,7 @@ def test_rows_that_are_no_points_are_not_certified():
     rows = [{"a": cell} for cell in X["a"]]
     candidates = {"positive": lambda some: [int(row["a"] > 3.0) for row in some]}
     candidates["negative"] = lambda some: [int(row["a"] <= 3.0) for row in some]
-    model = ReplicableSelector(candidates)
+    model = Choosing(candidates)
     with pytest.warns(NotCertifiedWarning, match="copies and panels were not looked for"):
         model.fit(rows, Y)
     assert model.selected_name_ == "positive"
@@ -159,7 +159,7 @@ def test_the_class_is_bound_with_its_parameters():
 
 def test_candidates_are_bound_by_what_they_are():
     def lab(seed, models):
-        return ReplicableSelector(models, shared_key="k").fit(*choice(seed)).certificate_
+        return Choosing(models, shared_key="k").fit(*choice(seed)).certificate_
 
     trained = [LogisticRegression().fit(*choice(seed)) for seed in (5, 6)]
     one, same, other = (
@@ -186,7 +186,7 @@ def test_candidates_that_cannot_be_read_are_bound_by_their_answers():
             return X[:, 0] > self.limit
 
     one, same, other = (
-        ReplicableSelector({"closed": Closed(limit)}, shared_key="k").fit(*choice(0)).certificate_
+        Choosing({"closed": Closed(limit)}, shared_key="k").fit(*choice(0)).certificate_
         for limit in (0.5, 0.5, 0.2)
     )
     assert one.comparable(same).comparable == "yes"

@@ -16,14 +16,13 @@ from sklearn.preprocessing import StandardScaler
 from replearn import (
     NotCertifiedWarning,
     PointwiseReplicableRegressor,
-    ReplicableSelector,
     ScoreReplicableClassifier,
     UnsupportedValueError,
 )
 from replearn.checks.sample import failed_by_sample
 from replearn.paper.hypotheses import Stumps
 from replearn.paper.realizable import RealizableReplicableClassifier
-from tests.factories import voting
+from tests.factories import Choosing, voting
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(2500, 4)), columns=list("abcd"))
@@ -112,7 +111,7 @@ def test_choices_look_as_well():
     first = {"a": GaussianNB().fit(X.to_numpy(), Y), "b": GaussianNB().fit(X.to_numpy(), RARE)}
     choices = {
         "single rule": single,
-        "selection": ReplicableSelector(first),
+        "selection": Choosing(first),
     }
     for choice in choices.values():
         with pytest.warns(NotCertifiedWarning, match="not independent draws"):

@@ -172,7 +172,7 @@ def test_a_sample_that_is_smaller_than_planned_is_an_error(name):
 @pytest.mark.parametrize("name", PLANS)
 def test_a_plan_of_another_task_is_an_error(name):
     other = (
-        "ReplicableSelector"
+        "SemiReplicableClassifier"
         if name == "ReplicableThresholdClassifier"
         else ("ReplicableThresholdClassifier")
     )

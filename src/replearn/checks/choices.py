@@ -28,7 +28,7 @@ def certify_choice(
     fingerprints: dict[str, Fingerprint],
     pool: Any = None,
     names: Any = None,
-    sample: tuple[Any, Any] | None = None,
+    sample: tuple[Any, ...] | None = None,
     failed: tuple[str, ...] = (),
     **inputs: Any,
 ) -> Certificate:
@@ -36,9 +36,9 @@ def certify_choice(
 
     Every run must share the ``fingerprints`` of its parts (of the base estimator, of the hypotheses
     or of the candidates), the unlabelled rows ``pool`` and the ``inputs`` of the promise. ``names``
-    are the columns of an array that was a frame, ``sample`` the table and the labels as they were
-    passed to fit, if X and codes are not. Conditions that the sample refutes are added to those
-    that ``failed`` before.
+    are the columns of an array that was a frame, ``sample`` what fit was given (table, labels and
+    any groups), if X and codes are not. Conditions that the sample refutes are added to those that
+    ``failed`` before.
     """
     digests: dict[str, Any] = {name: part.digest for name, part in fingerprints.items()}
     if "learner" in digests:
@@ -63,9 +63,9 @@ def certify_choice(
     return Certificate.of(derive(task, inputs), identity)
 
 
-def choice_conditions(X: Any, y: Any) -> tuple[str, ...]:
+def choice_conditions(X: Any, y: Any, groups: Any = None) -> tuple[str, ...]:
     """Return what the sample of a choice refutes of the conditions, and warn about it."""
-    return failed_by_sample(X, np.asarray(y), label_index=index_of(y))
+    return failed_by_sample(X, np.asarray(y), groups, index_of(y))
 
 
 def _points_if_read(X: Any) -> tuple[dict[str, Any] | None, str]:

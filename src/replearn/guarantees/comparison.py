@@ -110,7 +110,20 @@ def compare(
         differences + points + estimators,
         unknowns=versions + unknowns,
         remarks=remarks + differing(_side_items(here), _side_items(there)),
-        unverified_conditions=unverified,
+        unverified_conditions=unverified + _conditions_of_candidates(here),
+    )
+
+
+CONDITIONS_OF_CANDIDATES = {
+    "candidates-fixed": "no candidate was trained, tuned or picked on rows of either sample",
+    "candidates-near": "errors of candidates of one name differ by at most tau",
+}
+
+
+def _conditions_of_candidates(certificate: "Certificate") -> tuple[str, ...]:
+    """Return what must be true of the candidates of a choice, which no certificate shows."""
+    return tuple(
+        text for code, text in CONDITIONS_OF_CANDIDATES.items() if code in certificate.assumptions
     )
 
 

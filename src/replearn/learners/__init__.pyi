@@ -22,7 +22,7 @@ from .pointwise import PointwiseReplicableClassifier
 from .regressor import PointwiseReplicableRegressor, check_numbers as check_numbers
 from .score import ScoreReplicableClassifier
 from .search import ReplicableSearchCV
-from .selector import ReplicableSelector
+from .selection import select_hypothesis
 from .training import (
     Sample as Sample,
     requested_classes as requested_classes,
@@ -37,7 +37,7 @@ __all__ = [
     "PointwiseReplicableClassifier",
     "PointwiseReplicableRegressor",
     "ReplicableSearchCV",
-    "ReplicableSelector",
     "ScoreReplicableClassifier",
     "Usefulness",
+    "select_hypothesis",
 ]

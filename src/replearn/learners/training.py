@@ -569,12 +569,14 @@ class FollowsPlan(FittedState, HoldsKey):
         names = ("rho", "gamma", "alpha", "beta")
         return {name: float(params[name]) for name in names if name in params}
 
-    def _planned_rows(self, X: Any, codes: NDArray[Any]) -> tuple[Any, NDArray[Any], Any]:
+    def _planned_rows(
+        self, X: Any, codes: NDArray[Any], unit: str = "rows"
+    ) -> tuple[Any, NDArray[Any], Any]:
         """Return the rows to fit on with their labels, and their indices; None for all of them.
 
         The order is the sample's own: two labs keep independent rows, as every proof assumes.
         """
-        size = self._n_planned(len(codes))
+        size = self._n_planned(len(codes), unit)
         if size == len(codes):
             return X, codes, None
         rows = sample_order(self._key().child("surplus"), X, codes)[:size]

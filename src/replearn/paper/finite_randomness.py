@@ -21,7 +21,14 @@ from replearn.checks.choices import certify_choice
 from replearn.checks.fingerprint import bind_estimator
 from replearn.compat import HasMethods, Interval
 from replearn.execution import BlockEnsemble, ConstantVote, RunContext, random_state_names
-from replearn.guarantees.promise import Ledger, Promise, Task, above_budget, rounded_up
+from replearn.guarantees.promise import (
+    BLOCK_ASSUMPTIONS,
+    Ledger,
+    Promise,
+    Task,
+    above_budget,
+    rounded_up,
+)
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
@@ -93,7 +100,13 @@ def _derive(
         f"{text} (at least {needed} blocks are needed, there are {n_blocks})"
         for text in above_budget("rho", flip, rho)
     )
-    return Promise(promises=tuple(promises), rho=flip, gamma=gamma, reasons=reasons)
+    return Promise(
+        promises=tuple(promises),
+        rho=flip,
+        gamma=gamma,
+        reasons=reasons,
+        assumptions=BLOCK_ASSUMPTIONS,
+    )
 
 
 def _solve(

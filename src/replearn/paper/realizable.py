@@ -320,7 +320,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         self.plan = plan
 
     @checked_fit
-    def fit(self, X: Any, y: ArrayLike):
+    def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None):
         """Fit the best hypothesis, or abstain if none fits well.
 
         Parameters
@@ -329,6 +329,9 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
             The rows.
         y : array-like of shape (n,)
             Labels of two classes.
+        groups : array-like of shape (n,), default=None
+            One id for each row: rows of one group (one person) are not independent, so that one
+            of each group is used, and n counts groups.
 
         Returns
         -------
@@ -337,8 +340,8 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         """
         with all_or_nothing(self):
             params = self._in_force()
-            sample = X, y
-            X, y = self._check_rows(X, y)
+            sample = X, y, groups
+            X, y = self._check_rows(X, y, groups)
             key = self._key_for_fit()
             hypotheses = Stumps(X.shape[1]) if self.hypotheses is None else self.hypotheses
             exact = isinstance(hypotheses, HypothesisClass)
@@ -353,8 +356,9 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
             self.limit_ = ceiling * float(key.child("limit").uniforms([0])[0])
             self.released_ = self.training_error_ <= self.limit_
             self.hypothesis_ = model if self.released_ else Constant(True)
-            bound = fingerprint(hypotheses if exact else clone(hypotheses))
-            shared = {"d": d, "max_error_limit": float(ceiling)}
+            shared: dict[str, Any] = {"n": len(y), "d": d, "max_error_limit": float(ceiling)}
+            shared |= self._targets()
+            bound = {"hypotheses": fingerprint(hypotheses if exact else clone(hypotheses))}
             self._certify("realizable", X, y, bound, sample=sample, **shared)
         warn_if_not_certified(self.certificate_)
         warn_if_abstains(

@@ -50,7 +50,7 @@ from replearn.paper.hypotheses import (
 from replearn.paper.realizable import cover_distance
 from replearn.paper.semi_replicable import listed_candidates, pool_and_rest, selection_budget
 from replearn.paper.single_rule import SingleRuleClassifier, check_two_labels, warn_if_abstains
-from replearn.primitives import choose_by_errors, error_counts
+from replearn.primitives import choose_by_errors, error_sums
 from replearn.randomness import SharedKey
 from replearn.records import check_count, check_fraction, check_positive, require_integer
 
@@ -257,7 +257,8 @@ def _derive(
         alpha=alpha,
         beta=failure,
         reasons=leaks + above_budget("beta", failure, beta),
-        assumptions=ASSUMPTIONS,
+        # Privacy holds for any rows, accuracy for independent ones and a pool apart from them.
+        assumptions=(*ASSUMPTIONS, "independent-rows", "candidates-fixed"),
     )
 
 
@@ -619,7 +620,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
             if cover is None:
                 yield _rule_of(self.hypotheses, X[rows], y[rows], key)
             else:
-                wrong, m = error_counts(cover.rules, X[rows], y[rows])
+                wrong, m = error_sums(cover.rules, X[rows], y[rows])
                 t = self._sharpness(cover)
                 index, _ = choose_by_errors(wrong / m, cover.names, sharpness=t, key=key)
                 yield cover.rules[index]
