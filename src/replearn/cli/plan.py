@@ -10,7 +10,6 @@ from replearn.cli import (
     Action,
     CommandOptions,
     argument,
-    as_options,
     flag,
     number,
     option,
@@ -19,7 +18,6 @@ from replearn.cli import (
     say,
 )
 from replearn.guarantees.planner import plan
-from replearn.guarantees.small_data import about_rare_classes
 from replearn.records import read_object
 from replearn.registry import PLANNED
 
@@ -125,7 +123,6 @@ def run(options: PlanOptions) -> int:
         put_json(read_object(planned.to_json(), "plan"))
     else:
         put(str(planned))
-        say(*(as_options(text) for text in filter(None, [about_rare_classes(planned)])))
     return DONE
 
 
