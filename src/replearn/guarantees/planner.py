@@ -633,7 +633,7 @@ def plan(task: str = "pointwise", **params: Any) -> Plan:
     task : str or class
         What is planned. Blocks that vote are "pointwise" (the same prediction at each fixed point)
         or "approximate" (on all but a small mass of points). Other tasks are "score", "regression",
-        "selection" and those of :mod:`replearn.paper`. The class of an estimator stands for its
+        "selection" and those of the paper. The class of an estimator stands for its
         task.
     **params
         ``n``, rows (or groups) of each sample; left out, the smallest number that meets the
