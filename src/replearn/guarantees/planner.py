@@ -288,7 +288,7 @@ class Search:
             size = self.rows_per_block(count)
             return size is None or n // count < size
 
-        # a block needs more rows as blocks get more
+        # all blocks together need more rows as blocks get more
         first = smallest_integer(is_too_large, limit=n + 1)
         return max(1, (n + 1 if first is None else first) - 1)
 
