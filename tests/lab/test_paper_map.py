@@ -28,7 +28,9 @@ def resolve(dotted):
 
 def test_every_label_has_a_line_and_no_line_is_invented():
     labels = [one.label for one in MAP]
-    assert sorted(labels) == sorted(LABELS)
+    unlabelled = [label for label in labels if label.endswith(")")]
+    assert len(unlabelled) == 4
+    assert sorted(set(labels) - set(unlabelled)) == sorted(LABELS)
     assert len(set(labels)) == len(labels) > 90
 
 

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from replearn.bounds.domain import (
+from replearn.paper.domain_reduction import (
+    LazyDomain,
     collision_bound,
     reduced_disagreement,
     reduced_failure,
 )
-from replearn_lab import LazyDomain
 from replearn_lab.learning import fit_quietly
 from tests.factories import limit, whole_models
 from tests.populations import MedianCut
