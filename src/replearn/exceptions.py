@@ -59,6 +59,13 @@ class UsefulnessWarning(UserWarning):
     """
 
 
+class RetrainingWarning(UserWarning):
+    """A retraining has raised an alarm, or its rows cannot show whether the incumbent still holds.
+
+    ``history_`` of the new model has the numbers.
+    """
+
+
 class SmallSampleWarning(UsefulnessWarning):
     """Blocks have few rows of the rarest class: stability will cost accuracy.
 

@@ -37,9 +37,8 @@ def bind_fitted(model: Any) -> Fingerprint:
 
 def _bind_chain(chain: Any) -> Fingerprint:
     """Bind the models of a chain, and memory, band and threshold of every retraining."""
-    retrainings = (chain.start, *chain.recent)
-    settings = [[float(one.memory), float(one.band), one.threshold] for one in retrainings]
-    return _joined(settings, [bind_fitted(one.model) for one in retrainings])
+    settings = [[step.memory, step.band, step.threshold] for step in chain]
+    return _joined(settings, [bind_fitted(step.model) for step in chain])
 
 
 def _joined(values: list[Any], parts: list[Fingerprint]) -> Fingerprint:
