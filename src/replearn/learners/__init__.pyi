@@ -1,4 +1,4 @@
-from .chain import Step as Step, error_costs as error_costs
+from .chain import Step as Step, error_costs as error_costs, sentences_of as sentences_of
 from .decision_threshold import (
     DecisionThresholdClassifier,
     fitted_threshold as fitted_threshold,

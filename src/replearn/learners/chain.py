@@ -402,7 +402,8 @@ class KeepsChain(FittedState, MetaEstimatorMixin, BaseEstimator):
         before = getattr(self.incumbent, "history_", [])
         self.history_ = [*before, {"date": today, **entry}][-MAX_HISTORY:]
         if entry.get("alarm") is not None or entry.get("untested") is not None:
-            warn_user("; ".join(sentences_of(entry)), RetrainingWarning)
+            classes = getattr(self, "classes_", (None, None))
+            warn_user("; ".join(sentences_of(entry, classes[1])), RetrainingWarning)
 
     def _file_state(self) -> dict[str, Any]:
         return {**super()._file_state(), "incumbent": None}
@@ -868,8 +869,10 @@ def _mean(values: Floats, weights: Floats) -> float:
     return float(np.average(values, weights=weights)) if weights.sum() > 0 else float(values.mean())
 
 
-def sentences_of(entry: dict[str, Any]) -> list[str]:
-    """Return what an entry of ``history_`` says: changes, calibration, and an alarm first.
+def sentences_of(entry: dict[str, Any], label: Any = None) -> list[str]:
+    """Return what an entry of ``history_`` says: an alarm first, changes, calibration.
+
+    ``label`` is that of the probabilities, ``classes_[1]``; None for numbers.
 
     >>> entry = {"memory": 0.0, "alarm": "mean", "changed": 0.25, "changed_limit": 0.3}
     >>> for sentence in sentences_of(entry):
@@ -882,18 +885,22 @@ def sentences_of(entry: dict[str, Any]) -> list[str]:
         kept = f"memory is {entry['memory']:g}" if entry["memory"] else "nothing is remembered"
         found.append(f"alarm: {kept}, because {REASONS[entry['alarm']]}")
     if entry.get("untested") is not None:
-        kept = f"memory is {entry['memory']:g}, not tested"
-        found.append(f"{kept}: {REASONS[entry['untested']]}")
+        found.append(f"memory is {entry['memory']:g}, not tested: {REASONS[entry['untested']]}")
     if entry.get("changed") is not None:
         limit = entry.get("changed_limit")
         known = "" if limit is None else f" (at most {limit:.1%})"
         found.append(f"predictions that change: {entry['changed']:.1%}{known}".replace("%", " %"))
     if entry.get("observed") is not None:
+        what = "mean" if label is None else f"share of {str(label)!r}"
         for where, prefix in (
-            ("mean of all new rows", ""),
-            ("where the models differ most ({segment_share:.0%} of the rows)", "segment_"),
+            ("in all new rows", ""),
+            (f"where the models differ most ({entry['segment_share']:.0%} of them)", "segment_"),
         ):
-            numbers = {name: entry[f"{prefix}{name}"] for name in ("observed", "in_use", "served")}
-            shown = "observed {observed:.3g}, in use {in_use:.3g}, now {served:.3g}"
-            found.append(f"{where.format(**entry)}: {shown.format(**numbers)}".replace("%", " %"))
+            observed, in_use, served = (
+                entry[f"{prefix}{name}"] for name in ("observed", "in_use", "served")
+            )
+            found.append(
+                f"{what} {where}: {observed:.3g}, by the model in use {in_use:.3g}, by this one "
+                f"{served:.3g}".replace("%", " %")
+            )
     return found
