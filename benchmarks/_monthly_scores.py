@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from _base_learners import base_estimator
 from _data import Table
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 MONTHS = 12
 CHANGE = 6
@@ -21,6 +21,10 @@ CHANGE = 6
 
 FRESH = "fresh"
 WINDOW = "window"
+GROUPED = "grouped"
+"""Each person has three rows."""
+
+ROWS_OF_PERSON = 3
 DRIFTS = ("none", "rate, slow", "rate, sudden", "concept", "segment", "inverted")
 GROWTH = 0.5
 SUDDEN_GROWTH = 2.5
@@ -81,10 +85,13 @@ def draw_samples(world: World, kind: str, rows: int, chain: int) -> list[np.ndar
     zeros = rest[world.table.y[rest] == 0]
     most = min(len(ones) / sum(shares), len(zeros) / (MONTHS - sum(shares)))
     rows = min(rows, int(0.97 * most))  # numbers of positives are drawn
+    copies = ROWS_OF_PERSON if kind == GROUPED else 1
+    rows = rows // copies
     found = []
     for share in shares:
         n_ones = rng.binomial(rows, share)
-        found.append(rng.permutation(np.concatenate([ones[:n_ones], zeros[: rows - n_ones]])))
+        drawn = rng.permutation(np.concatenate([ones[:n_ones], zeros[: rows - n_ones]]))
+        found.append(np.repeat(drawn, copies))
         ones = ones[n_ones:]
         zeros = zeros[rows - n_ones :]
     return found
@@ -109,6 +116,14 @@ class Fits:
         return model.predict_proba(self._table.X[rows])[:, 1]
 
 
+def folds_of(y: np.ndarray, kind: str) -> Any:
+    """Return folds as an incumbent makes them; rows of one person stay together."""
+    if kind == GROUPED:
+        folds = StratifiedGroupKFold(5, shuffle=True, random_state=0)
+        return folds.split(y, y, np.arange(len(y)) // ROWS_OF_PERSON)
+    return StratifiedKFold(5, shuffle=True, random_state=0).split(y, y)
+
+
 def compute(path: Path, world: World, kind: str, rows: int, chain: int, fits: Fits) -> None:
     """Write the scores of one chain."""
     table = world.table
@@ -126,11 +141,8 @@ def compute(path: Path, world: World, kind: str, rows: int, chain: int, fits: Fi
         models.append(fits.fit(month, sample, y))
         test.append(fits.score(models[-1], table.test))
         cross = np.zeros(len(sample))
-        folds = StratifiedKFold(5, shuffle=True, random_state=0).split(y, y)
-        for train, left_out in folds:
-            cross[left_out] = fits.score(
-                fits.fit(month, sample[train], y[train]), sample[left_out]
-            )
+        for train, left_out in folds_of(y, kind):
+            cross[left_out] = fits.score(fits.fit(month, sample[train], y[train]), sample[left_out])
         new = sample[-n_new:]
         arrays[f"cross{month}"] = cross.astype(np.float32)
         arrays[f"labels{month}"] = y.astype(np.int8)

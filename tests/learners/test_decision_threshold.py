@@ -456,7 +456,7 @@ def test_estimators_take_a_threshold_on_either_label(kind, threshold):
         found = unnamed.fit(rows, labels).predict(rows)
         np.testing.assert_array_equal(found, own.predict(rows))
     else:
-        with pytest.raises(ValueError, match="requires pos_label.*'bad' and 'good'"):
+        with pytest.raises(ValueError, match=r"requires pos_label.*'bad' and 'good'"):
             unnamed.fit(rows, labels)
     with pytest.raises(ValueError, match="pos_label='worse' is not one of the labels"):
         kind(GaussianNB(), threshold=0.1, pos_label="worse", **params).fit(rows, labels)

@@ -391,7 +391,9 @@ def test_weights_reach_the_estimator():
     old = IncumbentClassifier().fit(X[:1000], Y[:1000], sample_weight=weights)
     plain = LogisticRegression(max_iter=1000).fit(X[:1000], Y[:1000], sample_weight=weights)
     np.testing.assert_array_equal(old.predict_proba(NEW), plain.predict_proba(NEW))
-    with pytest.warns(RetrainingWarning, match=r"share of '1' in all new rows: 0\.496, by the model in use 0\.7"):
+    with pytest.warns(
+        RetrainingWarning, match=r"share of '1' in all new rows: 0\.496, by the model in use 0\.7"
+    ):
         same = IncumbentClassifier(incumbent=old).fit(X[1000:2000], Y[1000:2000], sample_weight=1.0)
     assert same.history_[-1]["tested"] == 1000
 

@@ -243,7 +243,6 @@ def _audit(
         name = "ridge" if options.model == "logreg" else options.model  # the command's default
         known = REGRESSORS
     base = base_model(name, sample.columns, known=known)
-    if known is not REGRESSORS:
     result = audit(
         base,
         sample.features_for(base),

@@ -70,7 +70,7 @@ class FitOptions(SampleOptions, ThresholdOptions, IncumbentOptions, MemoryOption
     plan: str | None = option("plan that all labs share", "FILE")
     certificate: str | None = option("write the certificate as JSON", "FILE")
     save_columns: str | None = option("write the kinds of the columns", "FILE")
-    model: str | None = option(f"{MODEL_HELP}; with --incumbent its own", "NAME")
+    model: str = option(f"{MODEL_HELP}; with --incumbent its own", "NAME", default="")
     learner: str | None = option(
         "certified (default), score: few large blocks and an estimate, or plain: one fit without "
         "key, for the next --incumbent; with --incumbent its own",
@@ -165,7 +165,7 @@ def _run(
     from replearn.auditing import is_replicable
     from replearn.persistence import check_savable
 
-    if incumbent is not None and options.model is None:
+    if incumbent is not None and not options.model:
         base = base_of_incumbent(incumbent)
     else:
         base = base_model(options.model or DEFAULT_MODEL, sample.columns)

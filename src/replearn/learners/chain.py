@@ -550,11 +550,12 @@ class NewRows(NamedTuple):
     def sums(self, values: Floats) -> Floats:
         """Return weighted sums over groups; without groups each row is its own."""
         weighted = self.weights * values
-        return weighted if self.groups is None else np.bincount(self.groups, weighted)
+        return weighted if self.groups is None else np.bincount(self.groups, weighted).astype(float)
 
     def take(self, inside: NDArray[np.bool_]) -> NewRows:
         """Return some of the rows."""
-        return NewRows(*(None if item is None else item[inside] for item in self))
+        taken: Any = (None if item is None else item[inside] for item in self)
+        return NewRows(*taken)
 
     def off(self, score: Floats, *, is_probability: bool) -> float:
         """Return by how many standard deviations the sums of y and of scores differ.
@@ -680,10 +681,10 @@ def why_labels_worse(
     if found.score is None or kind != PROBABILITY:
         return None
     is_binary = rows.score.ndim == 1
-    if is_binary and rows.off(rows.score, is_probability=True) > norm.isf(RARE_LEVEL / 2):
-        return None  # the new ones are no probabilities of these labels: weights of classes
-    if is_positive(rows.sums(log_loss(mixed, rows.y) - log_loss(rows.score, rows.y))):
-        return "log_loss"
+    own = rows.off(rows.score, is_probability=True) if is_binary else 0.0
+    if own < norm.isf(RARE_LEVEL / 2):  # with weights of classes any shift of the mean is a loss
+        if is_positive(rows.sums(log_loss(mixed, rows.y) - log_loss(rows.score, rows.y))):
+            return "log_loss"
     if is_binary:
         segments = segments_of(rows, found.score)
         return why_off(rows, mixed, segments, RARE_LEVEL, is_probability=True)
@@ -797,7 +798,7 @@ def segments_of(rows: NewRows, old: Floats) -> Codes:
 def why_off(
     rows: NewRows, mixed: Floats, segments: Codes, level: float, *, is_probability: bool
 ) -> str | None:
-    """Return where the mean score is wrong and the new one is not: in all rows, or in a segment.
+    """Return where the mean score is clearly further off than the new one: in all rows or a segment.
 
     An estimator that is off by itself (weights of classes) is not blamed on what is remembered.
     """
@@ -809,8 +810,7 @@ def why_off(
     def is_off(inside: NDArray[np.bool_]) -> bool:
         part = rows.take(inside)
         new = part.off(part.score, is_probability=is_probability)
-        remembered = part.off(mixed[inside], is_probability=is_probability)
-        return new < limit < remembered - new
+        return part.off(mixed[inside], is_probability=is_probability) - new > limit
 
     if is_off(np.ones(len(segments), dtype=bool)):
         return "mean"

@@ -189,7 +189,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
     Notes
     -----
     A prediction near the threshold may stay although it is wrong, for as long as the evidence is
-    not clear; ``benchmarks/retraining.py`` measures what this costs. A prediction needs those of
+    not clear; ``benchmarks/incumbent.py`` measures what this costs. A prediction needs those of
     all models of the chain, of which there are at most 17. When older retrainings are dropped, the
     chain is replayed without them from the same start. A fitted model does not need its
     incumbent: pickles and model files leave it out.
@@ -439,8 +439,9 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         if score_kind(self.estimator_) != PROBABILITY:
             return fitted_threshold(self.estimator_)
         threshold = self.chain_[-1].threshold
-        is_usual = threshold is None or threshold == 0.5 or len(self.classes_) != 2
-        return None if is_usual else round(threshold, 12)
+        if threshold is None or threshold == 0.5 or len(self.classes_) != 2:
+            return None
+        return round(threshold, 12)
 
     def _equal_costs(self, kind: str, threshold: float) -> float:
         """Return the probability at which both errors cost the same: the decision threshold."""
