@@ -23,8 +23,8 @@ from replearn.auditing._statistics import (
     usefulness,
 )
 from replearn.auditing._table import AuditDesign
-from replearn.binding import describe_estimator
 from replearn.bounds import agreement_probability, halves_supremum
+from replearn.checks.fingerprint import in_words
 from replearn.guarantees.certificate import Certificate
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class ContenderResult:
         certificates = [o.certificates for o in outcomes if o.certificates is not None]
         return cls(
             name=contender.name,
-            description=describe_estimator(contender.estimator)[0],
+            description=in_words(contender.estimator),
             kind=kind_of(contender.estimator),
             needs=contender.needs,
             truth=truth,

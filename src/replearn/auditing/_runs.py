@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
+from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from replearn.auditing._contender_results import (
@@ -39,8 +40,8 @@ from replearn.auditing._contender_results import (
 from replearn.auditing._contenders import Contender, prepare
 from replearn.auditing._statistics import DELTA, has_changed, mean_limits
 from replearn.auditing._table import AuditDesign, Rows, Table, draw_pair
-from replearn.binding import describe_estimator
 from replearn.bounds import class_weights
+from replearn.checks.fingerprint import fingerprint, in_words
 from replearn.exceptions import NotCertifiedWarning, SmallSampleWarning
 from replearn.execution import (
     DeadlinePassed,
@@ -48,7 +49,6 @@ from replearn.execution import (
     RunContext,
     context,
     fit_in_context,
-    in_workers,
     keyed_seeds,
     one_thread,
     predict_labels,
@@ -115,7 +115,10 @@ class Task:
             del design["n_pairs"], design["n_drawn"]
         return {
             "version": MANIFEST_VERSION,
-            "contenders": [[c.name, *describe_estimator(c.estimator)] for c in self.contenders],
+            "contenders": [
+                [c.name, in_words(c.estimator), fingerprint(c.estimator).digest]
+                for c in self.contenders
+            ],
             "data": digest,
             "classes": [] if self.classes is None else list(map(str, self.classes.tolist())),
             "design": design,
@@ -265,9 +268,11 @@ class Runner:
         ``so_far`` takes the name of a finished one, and says what is known by then.
         """
         workers = self.n_jobs if n_jobs is None else n_jobs
-        options: dict[str, Any] = {"return_as": "generator_unordered", "pre_dispatch": "n_jobs"}
+        in_workers = Parallel(
+            n_jobs=workers, return_as="generator_unordered", pre_dispatch="n_jobs"
+        )
         try:
-            for name, outcome in in_workers(_run_one, jobs, n_jobs=workers, **options):
+            for name, outcome in in_workers(delayed(_run_one)(*job) for job in jobs):
                 if outcome is None:
                     self.stopped = TIME
                 else:

@@ -24,9 +24,8 @@ from .regressor import PointwiseReplicableRegressor, check_numbers as check_numb
 from .row_sketch import RowSketch as RowSketch, rows_in_sketch as rows_in_sketch
 from .score import ScoreReplicableClassifier
 from .search import ReplicableSearchCV
-from .selector import ReplicableSelector
+from .selection import select_hypothesis
 from .training import (
-    FirstRows as FirstRows,
     Sample as Sample,
     requested_classes as requested_classes,
     usual_plan as usual_plan,
@@ -40,7 +39,7 @@ __all__ = [
     "PointwiseReplicableClassifier",
     "PointwiseReplicableRegressor",
     "ReplicableSearchCV",
-    "ReplicableSelector",
     "ScoreReplicableClassifier",
     "Usefulness",
+    "select_hypothesis",
 ]

@@ -681,10 +681,10 @@ def why_labels_worse(
     if found.score is None or kind != PROBABILITY:
         return None
     is_binary = rows.score.ndim == 1
-    own = rows.off(rows.score, is_probability=True) if is_binary else 0.0
-    if own < norm.isf(RARE_LEVEL / 2):  # with weights of classes any shift of the mean is a loss
-        if is_positive(rows.sums(log_loss(mixed, rows.y) - log_loss(rows.score, rows.y))):
-            return "log_loss"
+    bias = rows.off(rows.score, is_probability=True) if is_binary else 0.0
+    is_usual = bias < norm.isf(RARE_LEVEL / 2)  # or else any shift of the mean would be a loss
+    if is_usual and is_positive(rows.sums(log_loss(mixed, rows.y) - log_loss(rows.score, rows.y))):
+        return "log_loss"
     if is_binary:
         segments = segments_of(rows, found.score)
         return why_off(rows, mixed, segments, RARE_LEVEL, is_probability=True)
@@ -798,7 +798,9 @@ def segments_of(rows: NewRows, old: Floats) -> Codes:
 def why_off(
     rows: NewRows, mixed: Floats, segments: Codes, level: float, *, is_probability: bool
 ) -> str | None:
-    """Return where the mean score is clearly further off than the new one: in all rows or a segment.
+    """Return where the mean score is clearly further off than the new one.
+
+    In all rows ("mean") or in one of the segments ("segment").
 
     An estimator that is off by itself (weights of classes) is not blamed on what is remembered.
     """

@@ -15,8 +15,8 @@ from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClas
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from replearn.binding import bind_fitted
 from replearn.bounds import binomial_limits
+from replearn.checks.incumbent import bind_fitted
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.exceptions import NotCertifiedWarning, UsefulnessWarning, warn_user
 from replearn.execution import RunContext, fit_in_context
@@ -63,6 +63,7 @@ from replearn.learners.decision_threshold import (
     prevalence,
     threshold_of_label,
 )
+from replearn.learners.explanation import InWords
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
@@ -74,7 +75,6 @@ from replearn.learners.inputs import (
     refuse_one_class,
     with_base_tags,
 )
-from replearn.learners.predictions import InWords
 from replearn.learners.row_sketch import sketch_rows
 from replearn.tables import copy_rows, n_rows, take_rows
 
