@@ -380,15 +380,6 @@ TIME = {
     "shuffled accuracy": "{shuffled_accuracy!p:.1f}",
     "p of accuracy": "{accuracy_p_value:.2f}",
 }
-ANOTHER_PACKAGE = {
-    "table, model": "{data}, {model}",
-    "drift": "{drift}",
-    "plain flips": "{plain_flips!p:.1f} %",
-    "flips": "{ratio:.2f}",
-    "accuracy": "{gain!p:+.2f}",
-    "last model": "{last!p:+.2f}",
-    "month after": "{month_after!p:+.2f}",
-}
 
 
 def classes(records: Records) -> str:
@@ -456,7 +447,6 @@ def of(columns: dict[str, str]) -> Callable[[Records], str]:
 PAGES: dict[str, dict[str, Show]] = {
     "retraining": {
         "incumbent": dated(incumbent_report, "incumbent"),
-        "another_package": dated(of(ANOTHER_PACKAGE), "another_package"),
     },
     "sources": {
         "sources": shown(sources, "sources"),

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -17,15 +18,7 @@ from replearn import (
     load,
     save,
 )
-from replearn.learners.incumbent_chain import (
-    MAX_MEMORY,
-    MAX_RETRAININGS,
-    Chain,
-    Retraining,
-    Setting,
-    keep,
-    replay,
-)
+from replearn.learners.chain import MAX_MEMORY, MAX_RETRAININGS, Step, extended, keep, replay
 
 X, Y = make_classification(4000, n_features=6, flip_y=0.4, class_sep=0.3, random_state=1)
 NEW = X[3000:]
@@ -65,22 +58,22 @@ def relay(scores, start, band, threshold=0.5):
 def test_the_replay_is_the_rule_at_every_point():
     rng = np.random.default_rng(0)
     scores = 0.5 + 0.2 * rng.normal(size=(7, 300))
-    settings = [
-        Setting(memory, band, 0.5)
-        for memory, band in zip(rng.random(6) * 0.8, rng.random(6) * 0.2, strict=True)
+    steps = [
+        Step(None, memory, band, 0.5)
+        for memory, band in zip(rng.random(7) * 0.8, rng.random(7) * 0.2, strict=True)
     ]
-    found = replay(scores[0], (scores[0] > 0.5).astype(int), list(scores[1:]), settings)
+    found = replay(steps, scores, (scores[0] > 0.5).astype(int))
     for point in range(300):
         score = scores[0, point]
         state = int(score > 0.5)
         age = 0
-        for new, setting in zip(scores[1:, point], settings, strict=True):
-            score = setting.memory * score + (1 - setting.memory) * new
+        for new, step in zip(scores[1:, point], steps[1:], strict=True):
+            score = step.memory * score + (1 - step.memory) * new
             before = state
-            state = relay([score], state, setting.band)
+            state = relay([score], state, step.band)
             age = age + 1 if state == before else 0
         assert found.score[point] == pytest.approx(score)
-        assert (found.prediction[point], found.remembered[point]) == (state, before)
+        assert (found.prediction[point], found.before[point]) == (state, before)
         assert found.age[point] == age
 
 
@@ -99,12 +92,11 @@ def test_an_unknown_label_is_not_kept():
     assert keep(evidence, np.array([-1, 0]), 1.0).tolist() == [1, 0]
 
 
-@pytest.mark.parametrize("memory", [0.0, 0.5, "all"])
+@pytest.mark.parametrize("memory", [0.0, 0.5])
 def test_two_hundred_retrainings_are_no_longer_than_twenty(memory):
     short = chain(20, Counting(), memory=memory, band=0.1)
     long = chain(200, Counting(), memory=memory, band=0.1)
-    assert long.n_retrainings_ == 200
-    assert len(long.chain_.recent) == len(short.chain_.recent) == MAX_RETRAININGS
+    assert len(long.chain_) == len(short.chain_) == 1 + MAX_RETRAININGS
     calls = []
     for model in (short, long):
         Counting.calls = 0
@@ -117,37 +109,15 @@ def test_two_hundred_retrainings_are_no_longer_than_twenty(memory):
     assert len(long.history_) <= 120
 
 
-def test_what_dropping_changes_is_counted_and_bounded():
-    """The chain with and without what is dropped, on the rows of the new sample."""
-    before = chain(MAX_RETRAININGS, memory=0.8, band=0.02)
-    rows = np.arange(2500, 3000)
-    after = IncumbentClassifier(GaussianNB(), before, memory=0.8, band=0.02)
-    after.fit(X[rows], Y[rows])
-    entry = after.history_[-1]
-    newest = after.chain_.newest
-    full = clone_with(after, Chain(before.chain_.start, (*before.chain_.recent, newest)))
-    moved = np.abs(full.predict_proba(X[rows]) - after.predict_proba(X[rows])).max()
-    assert 0 < moved <= entry["dropped_weight"]
-    assert entry["dropped_weight"] == pytest.approx(0.2 * 0.8**MAX_RETRAININGS)
-    changed = (full.predict(X[rows]) != after.predict(X[rows])).mean()
-    assert entry["dropped_changes"] == changed
-
-
-def clone_with(model, chain_):
-    other = pickle.loads(pickle.dumps(model))
-    other.chain_ = chain_
-    return other
-
-
 def test_dropping_changes_only_what_the_theory_page_names():
     """Either the dropped month changed the prediction, or a score is near an edge of the band."""
     rng = np.random.default_rng(5)
     months, points, memory, band = 8, 4000, 0.6, 0.1
     scores = 0.5 + 0.15 * rng.normal(size=(months + 1, points))
     start = (scores[0] > 0.5).astype(int)
-    settings = [Setting(memory, band, 0.5)] * months
-    full = [replay(scores[0], start, list(scores[1 : k + 1]), settings[:k]) for k in range(1, 9)]
-    short = replay(scores[0], start, list(scores[2:]), settings[1:])
+    steps = [Step(None, memory, band, 0.5)] * (months + 1)
+    full = [replay(steps[: k + 1], scores[: k + 1], start) for k in range(1, 9)]
+    short = replay(steps[1:], [scores[0], *scores[2:]], start)
     differs = short.prediction != full[-1].prediction
     changed_then = full[0].prediction != start
     near = np.zeros(points, dtype=bool)
@@ -170,7 +140,7 @@ def test_a_pipeline_of_scikit_learn_may_be_the_start():
     inside = np.abs(score[:, 1] - 0.5) <= 0.1
     assert (new.predict(NEW)[inside] == old.predict(NEW)[inside]).all()
     assert inside.any()
-    assert new.n_retrainings_ == 1
+    assert len(new.chain_) == 2
 
 
 def test_a_model_that_only_predicts_may_be_the_start():
@@ -231,7 +201,54 @@ def test_a_prediction_does_not_depend_on_the_other_rows():
 
 
 def test_a_retraining_without_memory_and_band_starts_again():
-    start = Retraining("old", 0.0, 0.0, 0.5)
-    new = Retraining("new", 0.0, 0.0, 0.5)
-    assert Chain(start, (start,)).extended(new).recent == ()
-    assert Chain(start).extended(Retraining("new", 0.0, 0.1, 0.5)).start is start
+    start = Step("old", 0.0, 0.0, 0.5)
+    new = Step("new", 0.0, 0.0, 0.5)
+    assert extended((start, start), new) == (new,)
+    assert extended((start,), Step("new", 0.0, 0.1, 0.5))[0] is start
+
+
+# -- how often a prediction changes: sections 2 to 4 of the theory page ----------------------------
+LAWS = {
+    "normal": lambda rng, size: rng.standard_normal(size),
+    "two points": lambda rng, size: rng.choice([-1.0, 1.0], size),
+    "rare jumps": lambda rng, size: (
+        rng.choice([-1.0, 0.0, 1.0], size, p=[0.05, 0.9, 0.05]) * np.sqrt(10)
+    ),
+}
+N_CHAINS = 20_000
+
+
+def changed_at_last(scores, memory, band):
+    """Count chains of independent scores that change at their last step."""
+    steps = [Step(None, memory, band, 0.0)] * len(scores)
+    found = replay(steps, scores, (scores[0] > 0).astype(int))
+    return int((found.prediction != found.before).sum())
+
+
+def rate_limit(band, memory):
+    """Bound the changes per retraining for scores of variance 1."""
+    spread = (1 - memory) / (1 + memory)
+    travel = (1 - memory) * np.sqrt(2 / (1 + memory))
+    rate = min(travel / (2 * band), spread / band**2)
+    return min(rate, 0.5, 0.5 / band**2) if memory == 0 else min(rate, 1.0)
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("memory", [0.0, 0.1, 0.5, 0.8])
+@pytest.mark.parametrize("mean", [0.0, 0.4])
+def test_predictions_change_no_more_often_than_the_bound(law, memory, mean):
+    """The chains of one step are independent: an exact binomial limit, false alarm 1e-8."""
+    rng = np.random.default_rng(11)
+    scores = mean + LAWS[law](rng, (40, N_CHAINS))
+    for band in (0.3, 0.6, 0.8, 1.5):
+        count = changed_at_last(scores, memory, band)
+        assert count <= binom.isf(1e-8, N_CHAINS, rate_limit(band, memory))
+
+
+def test_the_rate_without_memory_is_attained():
+    """Mass at both edges and the rest between: the variance is all spent on changes."""
+    p, band = 0.2, 0.1
+    rng = np.random.default_rng(5)
+    scores = rng.choice([-1.001 * band, 0.0, 1.001 * band], (60, N_CHAINS), p=[p, 1 - 2 * p, p])
+    count = changed_at_last(scores, 0.0, band)
+    assert count / N_CHAINS == pytest.approx(p, rel=0.05)  # sigma^2 / (2 band^2) = p
