@@ -36,8 +36,8 @@ _HEAD = """# The paper, statement by statement
 Every definition, lemma, proposition, theorem, claim, algorithm, table and figure of the paper that
 has a label: what carries it out here, and what checks it. Made from `replearn_lab/paper_map.txt` by
 `python -m replearn_lab.paper_map`; a test compares it with the list of labels. Names in the third
-column are importable; `lab run` names an experiment of the [lab](lab/README.md). *In part*: the second
-column says which part runs.
+column are importable; `lab run` names an experiment of the [lab](lab/README.md). *In part*: the
+second column says which part runs.
 
 """
 
