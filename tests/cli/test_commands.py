@@ -545,7 +545,7 @@ def test_a_plan_of_thresholds_in_standard_errors(call, shop, tmp_path):
     assert code == 0
     inputs = json.loads(out)["certificate"]["inputs"]
     assert (inputs["n"], inputs["n_blocks"], inputs["n_partitions"]) == (300, 3, 8)
-    assert inputs["fixed_error"] == [0.05, 0.0]
+    assert inputs["fixed_error"] == 0.05
     call("plan", "--n", 300, "--rho", 0.3, "--save", saved)
     code, _, err = call(*score_arguments(shop, tmp_path, "--plan", saved, "--learner", "score"))
     assert code == 2

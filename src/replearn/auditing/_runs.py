@@ -42,7 +42,7 @@ from replearn.auditing._statistics import DELTA, has_changed, mean_limits
 from replearn.auditing._table import AuditDesign, Rows, Table, draw_pair
 from replearn.bounds import class_weights
 from replearn.checks.fingerprint import fingerprint, in_words
-from replearn.exceptions import NotCertifiedWarning, SmallSampleWarning
+from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import (
     DeadlinePassed,
     Progress,
@@ -328,7 +328,6 @@ def run_pair(job: Job) -> PairOutcome:
         warnings.simplefilter("default")
         # The certificate and a finding say the first, and the second is measured.
         warnings.simplefilter("ignore", NotCertifiedWarning)
-        warnings.simplefilter("ignore", SmallSampleWarning)
         first, in_use = _run(job, job.samples[0], None)
         runs = [first, *(_run(job, sample, in_use)[0] for sample in job.samples[1:])]
     notes = {_shortened(f"{w.category.__name__}: {w.message}") for w in raised}
