@@ -7,10 +7,10 @@ the kinds are all that a choice depends on.
 from typing import NamedTuple
 
 import numpy as np
+from replearn.guarantees.search import folds_flip, trainings_flip
 
 from replearn.bounds import selection_flip_bound_sampled
 from replearn.bounds.multiclass import agreement_probability
-from replearn.guarantees.search import folds_flip, trainings_flip
 from replearn.paper.correlated_sampling import draw_flip
 from replearn.paper.realizable import best_ceiling, realizable_flip_bound
 from replearn.paper.thresholds import threshold_flip_bound

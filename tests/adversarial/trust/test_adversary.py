@@ -7,10 +7,10 @@ import math
 
 import numpy as np
 import pytest
+from replearn.guarantees.search import folds_flip
 
 from replearn.bounds import arcsine_law
 from replearn.bounds.selection import selection_agreement
-from replearn.guarantees.search import folds_flip
 from replearn.guarantees.theorems import THEOREMS
 from replearn.paper.heavy_hitters import SetLaw
 
