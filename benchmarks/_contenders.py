@@ -140,10 +140,8 @@ def defaults_and_majority(base: Any, half: Half) -> dict[str, Outcome]:
     """Our defaults, and what the plain majorities of the same blocks would answer."""
     model = PointwiseReplicableClassifier(base, shared_key=half.key, verbose=-1)
     ours = _replicable(model, half)
-    made = model.plan_
-    votes = BlockEnsemble(model.estimators_, [0, 1], design.n_partitions).vote_counts(
-        half.X_test
-    )
+    design = model.plan_.design
+    votes = BlockEnsemble(model.estimators_, [0, 1], design.n_partitions).vote_counts(half.X_test)
     one = votes[:, 0] > design.n_blocks / 2
     all_of_them = votes.mean(axis=1) > design.n_blocks / 2
     share = ours.seconds / design.n_partitions
@@ -164,7 +162,7 @@ def _replicable(model: PointwiseReplicableClassifier, half: Half) -> Outcome:
         model.fit(half.X, half.y)
     scores = model.explain(half.X_test).response
     seconds = time.process_time() - start
-    made = model.plan_
+    design = model.plan_.design
     return Outcome(
         scores,
         seconds,

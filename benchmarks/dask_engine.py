@@ -219,7 +219,7 @@ def main():
     n, size, repeat = (1_000_000, 88, 6) if args.full else (100_000, 88, 4)
     n = int(args.rows or n)
     with tempfile.TemporaryDirectory(prefix="replearn-bench-") as place:
-        os.environ |= {LOG: f"{place}/log", "REPLEARN_CHECK_BLOCK": "off"}
+        os.environ[LOG] = f"{place}/log"
         os.environ["REPLEARN_BENCH_REPEAT"] = str(repeat)
         frame = write_rows(f"{place}/rows.parquet", n)
         X = frame.drop("y").head(20_000)

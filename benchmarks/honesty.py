@@ -42,9 +42,8 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from replearn import PointwiseReplicableClassifier, plan
-from replearn.binding import encode_probe
-from replearn.learners import ReplicableSelector
+from replearn import PointwiseReplicableClassifier, plan, select_hypothesis
+from replearn.checks.points import encode_probe
 from replearn.paper.hypotheses import Thresholds
 from replearn.paper.realizable import RealizableReplicableClassifier
 from replearn.paper.semi_replicable import SemiReplicableClassifier
@@ -111,9 +110,10 @@ def measure(
         models.append((model, prepare(fresh)))
     one, two = (model.predict(points) for model, points in models)
     runs = [model.certificate_ for model, _ in models]
-    probes = None
-    if front is not None:
+    try:
         probes = tuple(encode_probe(model.certificate_, points) for model, points in models)
+    except ValueError:  # other columns: the certificates say so
+        probes = None
     return outcome_of(runs[0].rho, float(np.mean(one != two)), runs, probes)
 
 
@@ -321,9 +321,8 @@ def own_direction(rng: Any, pair: int, which: int) -> Any:
 def own_models(rng: Any, pair: int, which: int) -> Any:
     """Choose among models of one's own under common names."""
     names = {f"model {k}": LogisticRegression().fit(*line(rng, 60)) for k in range(3)}
-    learner = ReplicableSelector(names, rho=0.2, alpha=0.2, shared_key=pair)
-    learner.fit(*line(rng, 20_000))
-    return float(learner.selected_.coef_[0, 0]), learner.certificate_
+    chosen = select_hypothesis(names, *line(rng, 20_000), rho=0.2, alpha=0.2, shared_key=pair)
+    return float(chosen.candidate.coef_[0, 0]), chosen.certificate
 
 
 CHOICE_ROWS: dict[str, Pair] = {
@@ -341,7 +340,7 @@ def main() -> int:
     honesty_ordinary.add_arguments(parser)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    if options.false_alarms or options.cost:
+    if options.false_alarms:
         return honesty_ordinary.run(parser, options)
     rows = MASS_ROWS | point_rows() | learner_rows() | front_rows() | CHOICE_ROWS | CONDITION_ROWS
     return run(rows | PROCESS_ROWS | SCORE_ROWS, options)

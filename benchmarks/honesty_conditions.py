@@ -13,7 +13,7 @@ from sklearn.preprocessing import FunctionTransformer, scale
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import IncumbentClassifier, PointwiseReplicableClassifier
-from replearn.binding import encode_probe
+from replearn.checks.points import encode_probe
 
 RHO, ROWS, POINTS, PIECE = 0.2, 2500, 300, 10
 

@@ -27,7 +27,7 @@ from honesty_ordinary import SETS, read_table
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from sklearn.preprocessing import OneHotEncoder
 
-from replearn.binding import copy_conditions, sample_conditions
+from replearn.checks.sample import failed_by_sample
 from replearn.outofcore import Folder, look, open_rows, pieces
 from replearn.outofcore.fit import open_table
 
@@ -105,7 +105,7 @@ def alarms_of(X: Any, y: Any) -> tuple[str, ...]:
     """Return what the checks of a fit say about a sample."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return sample_conditions(X) + copy_conditions(X, np.asarray(y))
+        return failed_by_sample(X, np.asarray(y))
 
 
 def alarms_in_pieces(X: pd.DataFrame, y: Any) -> tuple[str, ...]:
@@ -123,7 +123,6 @@ def alarms_in_pieces(X: pd.DataFrame, y: Any) -> tuple[str, ...]:
         work = Folder(f"{folder}/work")
         table = open_table(open_rows(path, work), work, "label of row", None, "polars", {})
         seen = look.Look(replace(table, classes=(0, 1)), len(y))
-        seen.prepare()
         for piece in range(table.n_pieces):
             seen.at_piece(piece)
         return seen.failed_conditions()

@@ -30,7 +30,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier
-from replearn.execution import use_fastpaths
 
 N_ROWS, N_FEATURES, N_BLOCKS, N_JOBS = 100_000, 20, 128, 2
 LEARNERS = {
@@ -119,9 +118,7 @@ def main():
     parser.add_argument("--learners", nargs="+", choices=LEARNERS, default=list(LEARNERS))
     parser.add_argument("--full", action="store_true", help="time all models of bagged boosting")
     parser.add_argument("--small", action="store_true", help="12,800 rows, 32 models: a minute")
-    parser.add_argument("--plain", action="store_true", help="without fast paths")
     options = parser.parse_args()
-    use_fastpaths(not options.plain)
     if options.small:
         globals().update(N_ROWS=12_800, N_BLOCKS=32)
     warnings.simplefilter("ignore")

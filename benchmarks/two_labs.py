@@ -16,7 +16,6 @@ import io
 import sys
 import unicodedata
 import warnings
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,10 +27,10 @@ from _pairs import Outcome, add_arguments, outcome_of, run
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 from replearn import PointwiseReplicableClassifier
-from replearn.binding import encode_probe
+from replearn.checks.points import encode_probe
+from replearn.tables import TableEncoder
 
 RHO, FITS, ROWS, POINTS, PROBED = 0.2, 60, 2500, 300, 64
 TOWNS = ("Köln", "Jena", "Łódź", "Ulm")
@@ -55,28 +54,7 @@ def raw_rows(rng: np.random.Generator, n: int) -> tuple[pd.DataFrame, Any]:
     return X, (rng.random(n) < 0.4 + 0.0005 * X["age"]).astype(int)
 
 
-def as_numbers(X: Any) -> Any:
-    """Return any of these tables as numbers: texts by a checksum, times in years."""
-    if isinstance(X, np.ndarray):
-        return np.nan_to_num(X.astype(float))
-    return np.nan_to_num(np.column_stack([_column(X.iloc[:, k]) for k in range(X.shape[1])]))
-
-
-def _column(column: pd.Series) -> Any:
-    if column.dtype.kind == "M":
-        return column.to_numpy("datetime64[ns]").astype("int64") / 3.15e16
-    if column.dtype.kind in "biuf":
-        return column.to_numpy(float)
-    return np.array([_number(cell) for cell in column.astype(object)])
-
-
-def _number(cell: Any) -> float:
-    if isinstance(cell, str):
-        return float(zlib.crc32(cell.encode()) % 97)
-    return 0.0 if cell is None or cell is pd.NA else float(cell)
-
-
-BASE = make_pipeline(FunctionTransformer(as_numbers), GaussianNB())
+BASE = make_pipeline(TableEncoder(), GaussianNB())
 
 # -- ways to differ --------------------------------------------------------------------------------
 Cells = Callable[[pd.DataFrame], Any]
@@ -201,7 +179,6 @@ WAYS = (
     Way("other number of threads", settings=(("n_jobs", 2),)),
     Way("float32", assign(income=lambda X: X["income"].astype(np.float32))),
     Way("months, not years", assign(age=lambda X: 12 * X["age"])),
-    Way("array, not frame", lambda X: X[NUMBERS].to_numpy(), lambda X: X[NUMBERS]),
     Way("text in the form NFD", texts(lambda text: unicodedata.normalize("NFD", text))),
     Way("whole numbers as floats", assign(visits=lambda X: X["visits"].astype(float))),
     Way("missing cells spelled NA", assign(town=lambda X: X["town"].fillna("NA"))),

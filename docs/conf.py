@@ -79,7 +79,7 @@ PACKAGES = {
     "replearn.bounds": "Exact probabilities, pure functions of numbers",
     "replearn.paper": "Algorithms of the paper",
     "replearn.paper.hypotheses": "Hypothesis classes",
-    "replearn.primitives": "Replicable choices: coins, quantiles, selection",
+    "replearn.primitives": "The choice by shared random numbers",
     "replearn.auditing": "Measurements and displays",
     "replearn.outofcore": "Files larger than memory, and Dask",
     "replearn.persistence": "Model files",

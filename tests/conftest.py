@@ -17,10 +17,6 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, max_exa
 settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
-# Learners that tests define would each be sent to a fresh process once: a second or two each time.
-# Tests of that check switch it on (tests/binding/test_learner.py).
-os.environ.setdefault("REPLEARN_CHECK_BLOCK", "here")
-
 
 def pytest_configure():
     gc.disable()  # collecting makes a few hundred thousand objects and no garbage

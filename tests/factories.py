@@ -6,12 +6,32 @@ import numpy as np
 from scipy.stats import binom
 from sklearn.naive_bayes import GaussianNB
 
-from replearn import PointwiseReplicableClassifier, plan
+from replearn import PointwiseReplicableClassifier, plan, select_hypothesis
 from replearn.bounds.laws import table_law
 from replearn.exceptions import NotCertifiedWarning
 
 FALSE_ALARM = 1e-8
 """Probability that a simulation refutes a bound that holds, for one assertion."""
+
+
+class Choosing:
+    """A choice among models with the methods of an estimator."""
+
+    def __init__(self, models, **settings):
+        self.models = models
+        self.settings = {"shared_key": "k", **settings}
+
+    def fit(self, X, y):
+        """Choose by the errors on these rows."""
+        self.selection_ = select_hypothesis(self.models, X, y, **self.settings)
+        self.selected_name_ = self.selection_.name
+        self.certificate_ = self.selection_.certificate
+        return self
+
+    def predict(self, X):
+        """Predict with the chosen model."""
+        chosen = self.selection_.candidate
+        return np.asarray(getattr(chosen, "predict", chosen)(X))
 
 
 def limit(n_trials, chance, n_looks=1):

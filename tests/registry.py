@@ -11,8 +11,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
@@ -30,6 +28,7 @@ NUMBERS = X[:, 0] + X[:, 1]
 NEW = np.round(RNG.normal(size=(200, 2)), 3)
 
 PARAMS: dict[str, dict[str, Any]] = {
+    "CompleteLearner": {"estimator": Stumps(2), "rho": 0.5, "alpha": 0.9, "beta": 0.5},
     "DecisionThresholdClassifier": {"estimator": GaussianNB(), "threshold": "rate=0.3"},
     "FiniteRandomnessClassifier": {
         "estimator": GaussianNB(),
@@ -51,12 +50,6 @@ PARAMS: dict[str, dict[str, Any]] = {
         "param_grid": {"max_depth": [1, 2]},
         "cv": 2,
     },
-    "ReplicableSelector": {
-        "candidates": {
-            "old": DummyClassifier().fit(X, Y),
-            "new": LogisticRegression().fit(X, Y),
-        }
-    },
     "ReplicableThresholdClassifier": {"feature": 0},
     "ScoreReplicableClassifier": {"estimator": GaussianNB(), "n_blocks": 8},
     "SemiPrivateClassifier": {"n_keys": 1, "n_parts": 20, "epsilon": 8.0},
@@ -64,6 +57,7 @@ PARAMS: dict[str, dict[str, Any]] = {
 }
 
 PLANS: dict[str, dict[str, Any]] = {
+    "CompleteLearner": {"task": "complete", "n": 450, "d": 2, "rho": 0.5, "alpha": 0.9},
     "FiniteRandomnessClassifier": {
         "task": "finite randomness",
         "n": 450,
@@ -82,7 +76,6 @@ PLANS: dict[str, dict[str, Any]] = {
         "rho": 0.5,
     },
     "RealizableReplicableClassifier": {"task": "realizable", "n": 450, "d": 2, "rho": 0.3},
-    "ReplicableSelector": {"task": "selection", "n": 450, "n_hypotheses": 2, "rho": 0.3},
     "ReplicableThresholdClassifier": {"task": "thresholds", "n": 450, "direction": ">"},
     "ScoreReplicableClassifier": {"task": "score", "n": 450, "n_blocks": 8, "rho": 0.2},
     "SemiPrivateClassifier": {"task": "semi-private", "n": 450, "d": 1, "alpha": 0.6},

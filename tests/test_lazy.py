@@ -33,5 +33,5 @@ def test_every_name_of_a_stub_is_there_and_public_names_are_those_of_its_all(stu
 
 def test_names_for_other_packages_are_not_public():
     learners = importlib.import_module("replearn.learners")
-    assert "plan_request" not in learners.__all__
-    assert callable(learners.plan_request)
+    assert "check_features" not in learners.__all__
+    assert callable(learners.check_features)

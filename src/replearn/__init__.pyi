@@ -20,8 +20,8 @@ from .learners import (
     PointwiseReplicableClassifier,
     PointwiseReplicableRegressor,
     ReplicableSearchCV,
-    ReplicableSelector,
     ScoreReplicableClassifier,
+    select_hypothesis,
 )
 from .persistence import load, save
 from .randomness import SharedKey
@@ -41,7 +41,6 @@ __all__ = [
     "PreprocessingWarning",
     "PublicKeyWarning",
     "ReplicableSearchCV",
-    "ReplicableSelector",
     "ScoreReplicableClassifier",
     "SharedKey",
     "UnsupportedValueError",
@@ -52,4 +51,5 @@ __all__ = [
     "load",
     "plan",
     "save",
+    "select_hypothesis",
 ]

@@ -340,29 +340,6 @@ def test_the_second_lab_takes_the_kinds_from_the_first_labs_model(call, shop, tm
     assert call(*base, *more[2:], *grouped, "--max-fits", 5)[0] == 0
 
 
-def test_kinds_are_compared_for_pipelines_of_ones_own_too(call, shop, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "own_models.py").write_text(
-        "from sklearn.compose import make_column_transformer\n"
-        "from sklearn.pipeline import make_pipeline\n"
-        "from sklearn.tree import DecisionTreeClassifier\n"
-        "columns = make_column_transformer(('passthrough', ['income']))\n"
-        "pipe = make_pipeline(columns, DecisionTreeClassifier())\n"
-    )
-    (tmp_path / "b.csv").write_text(re.sub(r",0(\d{4}),", r",\1,", (shop / "b.csv").read_text()))
-    for name, data in (("a", shop / "a.csv"), ("b", tmp_path / "b.csv")):
-        base = ("fit", data, "--target", "churn", "--key-file", shop / "key.txt", "--quiet")
-        more = ("--plan", shop / "plan.json", "--model", "own_models:pipe", "--out", name)
-        assert call(*base, *more)[0] == 0
-    code, out, _ = call("certify", "a", "b", "--json")
-    assert code == 1
-    (found,) = json.loads(out)["comparisons"]
-    assert [item.split(":")[0] for item in found["reasons"]] == [
-        "column 'postcode'",
-        "kinds of the columns",
-    ]
-
-
 def shared_plan(shop, path, out, *more):
     names = ("--plan", shop / "plan.json", "--key-file", shop / "key.txt", "--model", "tree")
     return ("fit", path, *names, "--out", out, "--quiet", *more)
@@ -552,7 +529,7 @@ def test_thresholds_in_standard_errors(call, shop, tmp_path):
     model, key = tmp_path / "m.replearn", ("--key-file", shop / "key.txt")
     answers = rows_of(call("predict", model, shop / "new.csv", *key, "--explain")[1])
     assert {row["prediction"] for row in answers} <= {"no", "yes"}
-    assert "mean predicted probability" in answers[0]["why"]
+    assert "this point's threshold" in answers[0]["why"]
     code, out, _ = call("certify", model)
     assert "estimated (the standard error" in out
 

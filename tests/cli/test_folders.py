@@ -77,7 +77,7 @@ def run(script, folder, *arguments):
     elsewhere.mkdir(exist_ok=True)
     (elsewhere / "script.py").write_text(script)
     command = [sys.executable, str(elsewhere / "script.py"), *arguments]
-    drop = ("PYTHONSAFEPATH", "REPLEARN_CHECK_BLOCK")
+    drop = ("PYTHONSAFEPATH",)
     env = {name: value for name, value in os.environ.items() if name not in drop}
     result = subprocess.run(
         command, cwd=folder, env=env, capture_output=True, text=True, check=False

@@ -7,7 +7,7 @@ import pytest
 
 from replearn.cli import _inputs, _large
 from replearn.tables import files
-from tests.cli.conftest import HEADER, newcomer_rows, write_csv
+from tests.cli.conftest import newcomer_rows, write_csv
 
 GIB = 1 << 30
 IN_WORDS = "rows are not independent draws"
@@ -82,32 +82,9 @@ def pieces(monkeypatch):
     monkeypatch.setattr(_inputs, "available_memory", lambda: 4 * GIB)
 
 
-def fit_machines(call, shop, tmp_path):
-    header = ("machine_id", *HEADER[1:])
-    rows = [(f"M{i // 3:05d}", *row[1:]) for i, row in enumerate(newcomer_rows(600, 4))]
-    return fit(call, write_csv(tmp_path / "machines.csv", rows, header), shop, tmp_path)
-
-
-IN_THREES = "200 values of column 'machine_id' occur exactly 3 times each"
-
-
-def test_ids_of_machines_are_looked_at_by_their_multiplicities(call, shop, tmp_path):
-    code, _, err = fit_machines(call, shop, tmp_path)
-    assert code == 2
-    assert IN_THREES in err
-
-
 @pytest.mark.parametrize("most", [1 << 16, 128])
-def test_multiplicities_are_counted_in_pieces(call, shop, tmp_path, pieces, monkeypatch, most):
+def test_they_are_found_in_pieces(call, visits, shop, tmp_path, pieces, monkeypatch, most):
     monkeypatch.setattr(_large, "MAX_VALUES", most)
-    code, _, err = fit_machines(call, shop, tmp_path)
-    assert "read in pieces" in err
-    assert code == 2
-    words = IN_THREES if most > 200 else "of column 'machine_id' occur exactly 3 times each"
-    assert words in err
-
-
-def test_they_are_found_in_pieces(call, visits, shop, tmp_path, pieces):
     code, _, err = fit(call, visits, shop, tmp_path)
     assert "read in pieces" in err
     assert code == 2

@@ -143,7 +143,6 @@ model = GaussianNB()
 
 @pytest.mark.long
 def test_a_fit_that_was_killed_continues_with_the_same_bits(shop, call, tmp_path, monkeypatch):
-    monkeypatch.setenv("REPLEARN_CHECK_BLOCK", "off")  # fits are counted
     (tmp_path / "slow.py").write_text(SLOW)
     base = ("fit", shop / "a.csv", "--target", "churn", "--key-file", shop / "key.txt", "--quiet")
     more = ("--plan", shop / "plan.json", "--drop", "comment")

@@ -65,7 +65,7 @@ def vote_facts(model: Any, new: Any, *, points: Any = None) -> Facts:
     facts = {
         "answers": model.predict(new, **ids),
         "labels": model.classes_,
-        "answered by": told.stage,
+        "answered by": np.full(len(told), "vote"),
         "margins": close(told.margin),
         "flip probabilities": close(model.flip_probability(new, **ids)),
         "trained models": len(model.estimators_),
@@ -95,7 +95,7 @@ def score_facts(table: Table, base: Any = None, **settings: Any) -> Facts:
         "answers": model.predict(table.new),
         "labels": model.classes_,
         "probabilities": close(model.predict_proba(table.new)),
-        "standard error": close(np.array(model.error_curve_)),
+        "standard error": close(np.array([model.standard_error_, 0.0])),
         "margins": close(told.margin),
         "flip probabilities": close(told.flip_probability),
         "trained models": len(model.estimators_),

@@ -42,12 +42,13 @@ def fit_search(table: Table, base: Any, grid: Any, **settings: Any) -> Any:
 
 
 def fit_selector(table: Table, models: Any, **settings: Any) -> Any:
-    return rl.ReplicableSelector(models, **{"shared_key": KEY, **settings}).fit(*table[:2])
+    return rl.select_hypothesis(models, *table[:2], **{"shared_key": KEY, **settings})
 
 
 def follow_choice_plan(table: Table, learner: str, made: Any, *parts: Any) -> Any:
-    kinds = {"selector": rl.ReplicableSelector, "threshold": paper.ReplicableThresholdClassifier}
-    return kinds[learner](*parts, plan=made, shared_key=KEY).fit(table.X, table.y)
+    if learner == "selector":
+        return fit_selector(table, *parts, plan=made)
+    return paper.ReplicableThresholdClassifier(*parts, plan=made, shared_key=KEY).fit(*table[:2])
 
 
 def planned_rows(table: Table, size: int) -> Table:
@@ -138,12 +139,12 @@ def choice_facts(chosen: Any) -> Facts:
     }
 
 
-def selector_facts(model: Any, new: Any) -> Facts:
+def selector_facts(found: Any, new: Any) -> Facts:
     return {
-        "answers": model.predict(new),
-        "chosen": model.selected_name_,
-        **choice_facts(model.selection_),
-        **certificate_facts(model.certificate_),
+        "answers": getattr(found.candidate, "predict", found.candidate)(new),
+        "chosen": found.name,
+        **choice_facts(found),
+        **certificate_facts(found.certificate),
     }
 
 

@@ -79,13 +79,6 @@ def comparison_of_plain_models() -> Facts:
     return calls.compare_facts(*models, table)
 
 
-def _trees(table: tables.Table) -> dict[str, Any]:
-    return {
-        str(depth): DecisionTreeClassifier(max_depth=depth, random_state=0).fit(table.X, table.y)
-        for depth in (1, 3)
-    }
-
-
 SAVED: dict[str, tuple[Callable[[], tables.Table], Callable[[tables.Table], Any]]] = {
     "votes": (tables.answers, lambda t: fit_pointwise(t, GaussianNB(), **SMALL)),
     "votes of three classes": (
@@ -100,7 +93,6 @@ SAVED: dict[str, tuple[Callable[[], tables.Table], Callable[[tables.Table], Any]
     ),
     "realizable": (pair_of_columns, lambda t: calls.fit_realizable(t, max_error_limit=0.9)),
     "few bits": (tables.answers, lambda t: calls.fit_few_bits(t, GaussianNB(), n_blocks=4)),
-    "selector": (tables.answers, lambda t: calls.fit_selector(t, _trees(t))),
 }
 
 

@@ -187,8 +187,7 @@ def selector_of_planned_rows() -> Facts:
         for depth in (1, 2, 5)
     }
     made = plan("selection", n=333, n_hypotheses=3, rho=0.4, alpha=0.4)
-    model = fit_selector(table, models, sharpness=12.0, plan=made)
-    return selector_facts(model, table.new)
+    return selector_facts(fit_selector(table, models, plan=made), table.new)
 
 
 def regressor() -> Facts:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import replearn as rl
-from replearn import paper, primitives
+from replearn import paper, select_hypothesis
 from replearn.paper.coins import smallest_throws
 from replearn.paper.correlated_sampling import agreement_of_draws
 from replearn.paper.quantiles import cuts_of_sample, draw_level
@@ -147,9 +147,9 @@ NAMES = ["11", "13", "15", "17", "texture"]
 
 def selected_hypothesis() -> Facts:
     matrix, y = _predictions()
-    found = primitives.select_hypothesis(matrix, None, y, key=KEY, names=NAMES, rho=0.4, alpha=0.4)
-    other = primitives.select_hypothesis(
-        matrix[:, 200:], None, y[200:], key=KEY, names=NAMES, sharpness=found.sharpness
+    found = select_hypothesis(matrix, None, y, shared_key=KEY, names=NAMES, rho=0.4, alpha=0.4)
+    other = select_hypothesis(
+        matrix[:, 200:], None, y[200:], shared_key=KEY, names=NAMES, sharpness=found.sharpness
     )
     return {
         "chosen": found.name,
@@ -162,8 +162,8 @@ def selected_hypothesis() -> Facts:
 def selected_from_a_cover() -> Facts:
     table = pair_of_columns()
     cover = CLASSES["boxes"].cover(table.new[:8])
-    found = primitives.select_hypothesis(
-        cover.rules, table.X, table.y, names=cover.identity, key=KEY, alpha=0.2, beta=0.2
+    found = select_hypothesis(
+        cover.rules, table.X, table.y, names=cover.identity, shared_key=KEY, alpha=0.2, beta=0.2
     )
     return {
         "chosen": str(found.candidate),

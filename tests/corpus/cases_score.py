@@ -21,4 +21,4 @@ def recall_of_each_block() -> Facts:
 
 
 def three_classes() -> Facts:
-    return score_facts(tables.flowers(), GaussianNB(), n_partitions=2)
+    return score_facts(tables.flowers(), GaussianNB())

@@ -49,7 +49,7 @@ SET_UPS = {
 def elsewhere(back_end, names=(), **environment):
     """Return the bits of all cases in a fresh process."""
     path = os.pathsep.join(filter(None, sys.path))
-    kept = {"PYTHONPATH": path, "REPLEARN_CHECK_BLOCK": "here", **environment}
+    kept = {"PYTHONPATH": path, **environment}
     command = [sys.executable, "-m", "tests.corpus.matrix", back_end, *names]
     done = subprocess.run(
         command, capture_output=True, check=False, text=True, env=os.environ | kept, timeout=3000

@@ -10,7 +10,6 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
-from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -36,10 +35,6 @@ STEPS = {
     "levels": make_column_transformer((LEVELS, ["town", "code"]), ("passthrough", ["pay"])),
     "filled": make_column_transformer(
         (SimpleImputer(), ["age", "pay"]), (make_pipeline(FILLED, CODES), ["town"])
-    ),
-    "chosen": make_pipeline(
-        make_column_transformer((SimpleImputer(), ["age", "pay"]), (LEVELS, ["code"])),
-        SelectKBest(k=3),
     ),
 }
 TREES = {

@@ -37,11 +37,11 @@ from replearn.execution import (
     make_blocks,
     plain_loop,
     plugins,
-    use_fastpaths,
 )
 from replearn.execution.plugins import Plugin, active, register
 from replearn.execution.voting import LoopPredictor
 from replearn.fastpaths import PLUGINS
+from replearn.fastpaths.rowwise import ConstantPredictor, RowwisePredictor
 from replearn.randomness import SharedKey
 from replearn.tables.encoder import TableEncoder
 
@@ -156,22 +156,6 @@ def test_votes_with_all_plug_ins_are_those_of_the_plain_loop(name, n_classes):
     assert_same(votes(fit(name, n_classes), name, n_classes), plain(name, n_classes)[1], name)
 
 
-def takes(plugin, name):
-    """Tell whether a plug-in may look at an estimator, or at the last step of its pipeline."""
-    model = LEARNERS[name][1]
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
-    return plugin.may_take(model) or plugin.may_take(last)
-
-
-PAIRS = [(plugin.name, name) for plugin in PLUGINS for name in LEARNERS if takes(plugin, name)]
-
-
-@pytest.mark.parametrize(("plugin", "name"), PAIRS)
-def test_votes_without_one_plug_in_are_those_of_the_plain_loop(plugin, name):
-    with plain_loop(plugin):
-        assert_same(votes(plain(name, 2)[0], name, 2), plain(name, 2)[1], name)
-
-
 def test_votes_of_a_mixed_panel_are_those_of_the_plain_loop():
     X, y = data(2)[0]["array"], data(2)[1]
     models = [clone(LEARNERS[name][1]).fit(X[:300], y[:300]) for name in ("tree", "lda", "bayes")]
@@ -184,13 +168,13 @@ def test_votes_of_a_mixed_panel_are_those_of_the_plain_loop():
         np.testing.assert_allclose(panel.soft_scores(X), shares, rtol=1e-12)
 
 
-VOTING = [plugin for plugin in PLUGINS if plugin.predictor and plugin.name != "constants"]
+VOTING = [plugin for plugin in PLUGINS if plugin.predictor not in (None, ConstantPredictor)]
 
 
-@pytest.mark.parametrize("plugin", VOTING, ids=lambda plugin: plugin.name)
+@pytest.mark.parametrize("plugin", VOTING, ids=lambda plugin: plugin.predictor.__name__)
 def test_every_plug_in_takes_some_learner(plugin):
     taken = [name for name in LEARNERS if plugin.may_take(LEARNERS[name][1])]
-    soft = plugin.name == "row by row"  # hard votes of boosting are taken before
+    soft = plugin.predictor is RowwisePredictor  # hard votes of boosting are taken before
     groups = [predictor for name in taken for predictor in plain(name, 2)[0]._grouped(soft=soft)]
     assert plugin.predictor in {type(predictor) for predictor in groups}
 
@@ -201,26 +185,6 @@ def test_without_plug_ins_there_is_the_plain_loop_only(name):
         assert [type(predictor) for predictor in plain(name, 2)[0]._grouped(soft=False)] == [
             LoopPredictor
         ]
-
-
-def test_switches():
-    everything = [plugin.name for plugin in active()]
-    assert everything == [plugin.name for plugin in PLUGINS]
-    try:
-        use_fastpaths(False)
-        assert active() == []
-        use_fastpaths(True, "linear")
-        assert [plugin.name for plugin in active()] == ["linear"]
-        with plain_loop("linear"):
-            assert active() == []
-        use_fastpaths()
-        use_fastpaths(False, "linear", "trees")
-        assert len(active()) == len(everything) - 2
-    finally:
-        use_fastpaths()
-    assert [plugin.name for plugin in active()] == everything
-    with pytest.raises(ValueError, match=r"unknown fast paths \['linnear'\]"):
-        use_fastpaths(False, "linnear")
 
 
 def test_an_error_inside_switches_the_plug_ins_on_again():
@@ -254,10 +218,10 @@ def test_a_plug_in_of_ones_own_is_asked_and_can_decline():
         asked.append(type(model))
         return False
 
-    mine = Plugin("mine", frozenset({BernoulliNB}), fit=decline)
+    mine = Plugin(frozenset({BernoulliNB}), fit=decline)
     try:
         register(mine)
         assert_same(votes(fit("bernoulli", 2), "bernoulli", 2), plain("bernoulli", 2)[1], "")
         assert set(asked) == {BernoulliNB}
     finally:
-        del plugins._plugins["mine"]
+        plugins._plugins.remove(mine)

@@ -60,7 +60,13 @@ TARGETS = {"rho": 0.3, "gamma": 0.2, "alpha": 0.2, "beta": 0.1}
 LAW, CORE = {"kind": "sqrt", "low": 0.005, "high": 0.08}, {"core_low": 0.05, "core_high": 0.2}
 LABELS = {"k": 60, "band": 0.9, "n_points": 12, "alpha": 0.7, "rho": 0.2, "beta": 0.9}
 OTHERS = {
-    "selection": {"n": 2000, "n_hypotheses": 3, "sharpness": 30.0, **CHOSEN},
+    "complete": {
+        "n": 5000, "d": 2, "n_blocks": 7, "tilt": 23.0, "beta_blocks": 0.02, "label_noise": True,
+        "tiers": [[0.033, 0.004, 0.026, 19, 0.6], [0.08, 0.027, 0.07, 130, 0.25]],
+        "rho": 0.4, "gamma": None, "alpha": 0.5, "beta": 0.2,
+    },
+    "selection": {"n": 2000, "n_hypotheses": 3, "sharpness": 30.0, "tau": None, **CHOSEN},
+    "selection, near": {"n": 2000, "n_hypotheses": 3, "sharpness": 3.0, "tau": 0.01, **CHOSEN},
     "thresholds": {"n": 900_000, "sharpness": 40.0, "direction": "both", "feature": 0, **TARGETS},
     "realizable": {"n": 30_000, "d": 2, "max_error_limit": 0.05, **TARGETS},
     "realizable, no class": {"n": 30_000, "d": None, "max_error_limit": 0.05, **TARGETS},
@@ -258,6 +264,7 @@ def is_free(path, name):
     if name in VOTES:
         return path[1] in FREE_IN_VOTES or is_unused(path[1], name)
     unused = {
+        "complete": ("alpha",),
         "finite randomness": ("n",),
         "score": ("standard_error",),
         "realizable, no class": ("n", "gamma", "alpha", "max_error_limit"),

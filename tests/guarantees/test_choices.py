@@ -9,7 +9,6 @@ from sklearn.naive_bayes import GaussianNB
 
 import replearn.learners
 import replearn.paper
-import replearn.primitives
 from replearn import NotCertifiedWarning
 from replearn.bounds.scores import any_score_flip_bound, score_half_width
 from replearn.exceptions import CertificateError
@@ -17,7 +16,8 @@ from replearn.guarantees.plan import Plan
 from replearn.guarantees.planner import plan
 from replearn.guarantees.promise import derive
 from replearn.guarantees.theorems import THEOREMS
-from replearn.learners import ReplicableSelector, ScoreReplicableClassifier
+from replearn.learners import ScoreReplicableClassifier
+from replearn.paper.complete import CompleteLearner
 from replearn.paper.finite_randomness import FiniteRandomnessClassifier
 from replearn.paper.hypotheses import Thresholds
 from replearn.paper.realizable import RealizableReplicableClassifier
@@ -25,6 +25,7 @@ from replearn.paper.semi_replicable import SemiReplicableClassifier
 from replearn.paper.thresholds import ReplicableThresholdClassifier
 from replearn.records.json import digest_of
 from replearn.registry import TASKS as ALL_TASKS, entries_of
+from tests.factories import Choosing
 
 TASKS_BY_NAME = entries_of(ALL_TASKS)
 
@@ -39,7 +40,9 @@ def _sample(n):
 
 def _fit(made, X, y):
     if made.task == "selection":
-        return ReplicableSelector(MODELS, plan=made).fit(X, y)
+        return Choosing(MODELS, plan=made).fit(X, y)
+    if made.task == "complete":
+        return CompleteLearner(Thresholds(">"), plan=made).fit(X, y)
     if made.task == "thresholds":
         return ReplicableThresholdClassifier(plan=made).fit(X, y)
     if made.task == "realizable":
@@ -53,6 +56,7 @@ def _fit(made, X, y):
 
 TINY = {"n": 120, "n_candidates": 2, "rho": 0.9, "gamma": 0.9, "alpha": 0.9, "block_size": 3}
 PLANS = [
+    ("complete", {**LOOSE, "d": 1}),
     ("selection", {**LOOSE, "n_hypotheses": 2}),
     ("thresholds", {**LOOSE, "gamma": 0.5, "direction": ">"}),
     ("realizable", {**LOOSE, "gamma": 0.5, "d": 1}),
@@ -67,8 +71,8 @@ def test_planned_rows_are_certified_and_fewer_are_not(task, targets):
     fitted = _fit(made, *_sample(made.n))
     assert fitted.certificate_.certified
     assert set(made.theorems) == set(fitted.certificate_.theorems)
-    # a pool has fewer dichotomies than Sauer's bound allows: the plan is then generous
-    fewer = made.n // 3 if task == "semi" else made.n - 1
+    # a pool has fewer dichotomies than Sauer's bound allows, and n is found up to a share of it
+    fewer = made.n // 3 if task in ("semi", "complete") else made.n - 1
     smaller = plan(task, n=fewer, **targets)
     assert not smaller.certified
     assert smaller.needed_n == made.n
@@ -218,14 +222,14 @@ def test_json_both_ways_and_changes_are_refused(task, targets, tmp_path):
 
 def test_the_table_can_be_read():
     made = plan("selection", n_hypotheses=3, n=100)
-    for part in ("ReplicableSelector", "NOT certified", "rows are needed", "alpha", "sharpness"):
+    for part in ("select_hypothesis", "NOT certified", "rows are needed", "alpha", "sharpness"):
         assert part in str(made)
     assert "<table>" in plan("selection", n_hypotheses=3)._repr_html_()
     assert repr(made) == "Plan('selection', rho=0.9731, alpha=0.1, beta=1, n=100, certified=False)"
 
 
 def test_every_task_has_a_page_and_a_learner():
-    homes = (replearn.learners, replearn.primitives, replearn.paper)
+    homes = (replearn.learners, replearn.paper)
     for entry in TASKS_BY_NAME.values():
         assert entry.theorem in THEOREMS
         for learner in entry.learners:
@@ -234,7 +238,7 @@ def test_every_task_has_a_page_and_a_learner():
 
 def test_a_task_is_named_by_its_learner():
     assert plan(ReplicableThresholdClassifier, n=5) == plan("thresholds", n=5)
-    assert plan("ReplicableSelector", n_hypotheses=3).task == "selection"
+    assert plan("select_hypothesis", n_hypotheses=3).task == "selection"
     assert plan("find_heavy_hitters", nu=0.1).task == "heavy"
 
 
@@ -253,14 +257,14 @@ def test_a_task_is_named_by_its_learner():
         (lambda: plan("semi", d=300), r"d=300, .* cannot be enumerated"),
         (lambda: plan("semi", d=3_000_000), r"e\^2079442 candidates or more"),
         (
-            lambda: ReplicableSelector(
-                MODELS, plan=plan("selection", n=5, n_hypotheses=3), rho=0.5
-            ).fit(*_sample(9)),
+            lambda: Choosing(MODELS, plan=plan("selection", n=5, n_hypotheses=3), rho=0.5).fit(
+                *_sample(9)
+            ),
             "rho is set by `plan`",
         ),
         (
-            lambda: ReplicableSelector(MODELS, plan=plan("thresholds", n=5)).fit(*_sample(9)),
-            "plan is for ReplicableThresholdClassifier, not for ReplicableSelector",
+            lambda: Choosing(MODELS, plan=plan("thresholds", n=5)).fit(*_sample(9)),
+            "plan is for ReplicableThresholdClassifier, not for select_hypothesis",
         ),
     ],
 )

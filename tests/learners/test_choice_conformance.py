@@ -6,7 +6,6 @@ from joblib import parallel_config
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.learners import ReplicableSelector
 from replearn.paper.finite_randomness import FiniteRandomnessClassifier
 from replearn.paper.hypotheses import make_box
 from replearn.paper.realizable import RealizableReplicableClassifier
@@ -20,20 +19,11 @@ pytestmark = [
 ]
 
 
-def below(X):
-    return (X[:, 0] <= 0).astype(int)
-
-
-def above(X):
-    return (X[:, 0] > 0).astype(int)
-
-
 CUTS = [make_box([(0, cut, np.inf)]) for cut in np.linspace(-1, 1, 9)]
 LEARNERS = [
     SemiReplicableClassifier(candidates=CUTS),
     ReplicableThresholdClassifier(feature=0),
     RealizableReplicableClassifier(DecisionTreeClassifier(max_depth=1), max_error_limit=0.9),
-    ReplicableSelector({"above": above, "below": below}),
     FiniteRandomnessClassifier(GaussianNB(), n_blocks=5, n_candidates=3),
 ]
 

@@ -172,7 +172,7 @@ def test_a_sample_that_is_smaller_than_planned_is_an_error(name):
 @pytest.mark.parametrize("name", PLANS)
 def test_a_plan_of_another_task_is_an_error(name):
     other = (
-        "ReplicableSelector"
+        "SemiReplicableClassifier"
         if name == "ReplicableThresholdClassifier"
         else ("ReplicableThresholdClassifier")
     )
@@ -185,7 +185,7 @@ def test_a_plan_of_another_task_is_an_error(name):
     ("name", "grid"),
     [
         ("PointwiseReplicableClassifier", {"max_fits": [6, 12], "decimals": [None, 3]}),
-        ("ScoreReplicableClassifier", {"threshold": [0.3, 0.5], "n_partitions": [1, 2]}),
+        ("ScoreReplicableClassifier", {"threshold": [0.3, 0.5], "n_blocks": [4, 8]}),
     ],
 )
 def test_options_can_be_searched(name, grid):

@@ -297,7 +297,7 @@ def test_a_target_adds_the_standard_error_of_the_block_thresholds():
         model.fit(X[TRAIN], Y[TRAIN])
     again = ScoreReplicableClassifier(GaussianNB(), threshold=target.threshold_, shared_key="k")
     again.fit(X[TRAIN], Y[TRAIN])
-    assert target.error_curve_[0] > again.error_curve_[0]
+    assert target.standard_error_ > again.standard_error_
 
 
 def test_whole_models_vote_by_a_threshold():

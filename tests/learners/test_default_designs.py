@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from replearn import Plan, PointwiseReplicableClassifier, plan
-from replearn.binding import family_of
+from replearn.checks.blocks import family_of
 from replearn.learners import training, usual_plan
 from replearn.learners.training import PARTITIONS, usual_partitions
 from tests.factories import voting

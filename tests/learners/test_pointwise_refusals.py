@@ -135,7 +135,7 @@ def test_weights_are_refused_and_not_taken_for_groups(data):
     [
         (
             plan("selection", n_hypotheses=3, n=900),
-            "plan is for ReplicableSelector or select_hypothesis, not for",
+            "plan is for select_hypothesis, not for",
         ),
         (plan(n=900, rho=0.3, n_classes=3), "plan is for 3 classes, but y has 2: .*Name them"),
         (plan(n=300, rho=0.3, unit="groups"), "plan counts groups: pass groups to fit"),

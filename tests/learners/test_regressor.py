@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from replearn import NotCertifiedWarning, PreprocessingWarning, plan
+from replearn import NotCertifiedWarning, plan
 from replearn.learners import PointwiseReplicableRegressor
 
 quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
@@ -194,14 +194,12 @@ def test_parameters_that_are_changed_after_fit_change_nothing():
 
 
 @quiet
-def test_ids_are_one_per_row_and_another_precision_is_noticed():
+def test_ids_are_one_per_row():
     X, y = _draw(1000, 0)
     model = PointwiseReplicableRegressor(TREE, n_blocks=10).fit(X, y)
     assert (model.predict(NEW, ids=np.arange(400)) != model.predict(NEW)).all()
     with pytest.raises(ValueError, match="ids has 1 entries, but X has 400 rows"):
         model.predict(NEW, ids=[7])
-    with pytest.warns(PreprocessingWarning, match="X is float32"):
-        model.predict(NEW.astype(np.float32))
 
 
 def test_a_classifier_and_weights_are_refused():

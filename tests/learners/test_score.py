@@ -28,7 +28,7 @@ EXEMPT = {
 
 
 @parametrize_with_checks(
-    [ScoreReplicableClassifier(GaussianNB(), n_partitions=3)],  # every row is in some block
+    [ScoreReplicableClassifier(GaussianNB())],  # every row is in some block
     expected_failed_checks=lambda estimator: EXEMPT,
 )
 @pytest.mark.filterwarnings("ignore")
@@ -57,13 +57,13 @@ def three():
 
 def test_conformance(data):
     check_replicable_classifier(
-        ScoreReplicableClassifier(GaussianNB(), n_partitions=2), (data[0][:400], data[1][:400])
+        ScoreReplicableClassifier(GaussianNB()), (data[0][:400], data[1][:400])
     )
 
 
 def test_conformance_of_three_classes(three):
     check_replicable_classifier(
-        ScoreReplicableClassifier(GaussianNB(), n_partitions=1), (three[0][:400], three[1][:400])
+        ScoreReplicableClassifier(GaussianNB()), (three[0][:400], three[1][:400])
     )
 
 
@@ -85,14 +85,14 @@ def test_labs_are_comparable_and_their_errors_differ_in_a_remark(labs):
     comparison = here.comparable(there)
     assert comparison
     assert any(remark.startswith("standard_error") for remark in comparison.remarks)
-    assert labs[0].error_curve_[0] == pytest.approx(labs[1].error_curve_[0], rel=0.3)
+    assert labs[0].standard_error_ == pytest.approx(labs[1].standard_error_, rel=0.3)
 
 
 def test_failed_conditions_leave_no_estimate(data):
     X, y = data
     numbered = np.column_stack([np.arange(1000.0), X[:1000]])
     with pytest.warns(match="numbers the rows"):
-        model = ScoreReplicableClassifier(GaussianNB(), n_partitions=1).fit(numbered, y[:1000])
+        model = ScoreReplicableClassifier(GaussianNB()).fit(numbered, y[:1000])
     assert model.certificate_.verdict == "not certified"
 
 
@@ -138,26 +138,29 @@ def test_answers_follow_scores_and_thresholds(labs, data):
     told = lab.explain(X)
     assert (lab.predict(X) == (told.margin > 0)).all()
     assert lab.margin(X) == pytest.approx(told.margin)
-    clear = np.abs(told.score - 0.5) > 6 * told.standard_error
-    assert ((told.score > 0.5) == lab.predict(X))[clear].all()
-    overruled = (told.score > 0.5) != (told.margin > 0)
+    score = lab.predict_proba(X)[:, 1]
+    clear = np.abs(score - 0.5) > 6 * told.standard_error
+    assert ((score > 0.5) == lab.predict(X))[clear].all()
+    overruled = (score > 0.5) != (told.margin > 0)
     assert overruled.any()
     text = list(told.sentences())[int(np.flatnonzero(overruled)[0])]
-    assert "too near to it to decide alone" in text
+    assert "drawn by the point's shared random numbers" in text
     assert set(told.frame().columns) >= {"prediction", "score", "keyed_threshold"}
 
 
 @pytest.mark.filterwarnings("ignore:requested rho=0.1")
 def test_rows_with_twice_the_standard_error_are_said_to_flip_more(labs, data):
     lab, X = labs[0], data[0][:500]
-    steady = ScoreReplicableClassifier(GaussianNB(), shared_key="k", standard_error=0.5)
+    made = plan("score", n=2000, standard_error=0.5)
+    steady = ScoreReplicableClassifier(GaussianNB(), shared_key="k", plan=made)
     steady.fit(data[0][:2000], data[1][:2000])
     curve = lab._vote().curve
     told = lab.explain(X)
-    assert (told.standard_error >= curve.errors(told.score) - 1e-12).all()
-    assert (told.standard_error > 1.5 * curve.errors(told.score)).any()
+    score = lab.predict_proba(X)[:, 1]
+    assert (told.standard_error >= curve.errors(score) - 1e-12).all()
+    assert (told.standard_error > 1.5 * curve.errors(score)).any()
     assert steady.explain(X).standard_error == pytest.approx(
-        steady._vote().curve.errors(told.score)
+        steady._vote().curve.errors(steady.predict_proba(X)[:, 1])
     )
 
 
@@ -179,9 +182,7 @@ def test_limits_are_not_offered(labs):
 # -- thresholds ------------------------------------------------------------------------------------
 def fit_small(data, **params):
     base = params.pop("base", GaussianNB())
-    return ScoreReplicableClassifier(base, n_partitions=1, **params).fit(
-        data[0][:800], data[1][:800]
-    )
+    return ScoreReplicableClassifier(base, **params).fit(data[0][:800], data[1][:800])
 
 
 def test_costs_and_numbers_are_the_same_threshold(data):
@@ -192,16 +193,17 @@ def test_costs_and_numbers_are_the_same_threshold(data):
     assert by_number.predict(data[0]).mean() > fit_small(data).predict(data[0]).mean()
 
 
+@pytest.mark.filterwarnings("ignore:requested rho=0.1")
 def test_prevalence_widens_by_its_own_standard_error(data):
     X, y = data
     rare = np.concatenate([np.flatnonzero(y == 0)[:900], np.flatnonzero(y == 1)[:60]])
     sample = X[rare], y[rare]
-    model = ScoreReplicableClassifier(GaussianNB(), n_partitions=1, threshold="prevalence")
+    model = ScoreReplicableClassifier(GaussianNB(), threshold="prevalence")
     model.fit(*sample)
     share = 60 / 960
     assert model.threshold_ == pytest.approx(share)
-    fixed = ScoreReplicableClassifier(GaussianNB(), n_partitions=1, threshold=share).fit(*sample)
-    more = model.error_curve_[0] - fixed.error_curve_[0]
+    fixed = ScoreReplicableClassifier(GaussianNB(), threshold=share).fit(*sample)
+    more = model.standard_error_ - fixed.standard_error_
     assert more == pytest.approx(np.sqrt(share * (1 - share) / 960))
     answers = model.predict(X)
     assert 0.1 < answers.mean() < 0.9  # not the constant that 0.5 would give
@@ -215,10 +217,10 @@ def test_costs_that_make_no_sense_are_refused(data, threshold):
 
 
 def test_a_curve_of_another_run_is_followed(data, labs):
-    given = labs[0].error_curve_
-    model = fit_small(data, standard_error=given)
-    assert model.error_curve_ == given
-    assert model.certificate_.inputs["fixed_error"] == list(given)
+    made = plan("score", n=400, standard_error=labs[0].standard_error_)
+    model = fit_small(data, plan=made)
+    assert model.standard_error_ == labs[0].standard_error_
+    assert model.certificate_.inputs["fixed_error"] == labs[0].standard_error_
     assert model.certificate_.verdict == "estimated"
 
 
@@ -233,13 +235,11 @@ def test_thresholds_are_for_two_classes(three):
 # -- weights, groups, sizes ------------------------------------------------------------------------
 def test_weights_reach_the_base_learner(data):
     X, y = data[0][:800], data[1][:800]
-    plain = ScoreReplicableClassifier(LogisticRegression(), n_partitions=1)
+    plain = ScoreReplicableClassifier(LogisticRegression())
     weights = np.where(y == 1, 5.0, 1.0)
-    weighted = ScoreReplicableClassifier(LogisticRegression(), n_partitions=1)
+    weighted = ScoreReplicableClassifier(LogisticRegression())
     weighted.fit(X, y, sample_weight=weights)
-    balanced = ScoreReplicableClassifier(
-        LogisticRegression(class_weight={0: 1, 1: 5}), n_partitions=1
-    ).fit(X, y)
+    balanced = ScoreReplicableClassifier(LogisticRegression(class_weight={0: 1, 1: 5})).fit(X, y)
     mean = plain.fit(X, y).predict_proba(X)[:, 1].mean()
     assert weighted.predict_proba(X)[:, 1].mean() > mean + 0.1
     assert balanced.predict_proba(X)[:, 1].mean() > mean + 0.1
@@ -253,11 +253,9 @@ def test_weights_are_routed_through_a_pipeline(data):
     with config_context(enable_metadata_routing=True):
         step = LogisticRegression().set_fit_request(sample_weight=True)
         base = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), step)
-        routed = ScoreReplicableClassifier(base, n_partitions=1)
+        routed = ScoreReplicableClassifier(base)
         routed.fit(X, y, sample_weight=weights)
-    plain = ScoreReplicableClassifier(
-        make_pipeline(StandardScaler(), LogisticRegression()), n_partitions=1
-    )
+    plain = ScoreReplicableClassifier(make_pipeline(StandardScaler(), LogisticRegression()))
     assert (
         routed.predict_proba(X)[:, 1].mean() > plain.fit(X, y).predict_proba(X)[:, 1].mean() + 0.1
     )
@@ -270,7 +268,7 @@ def test_the_order_of_weighted_rows_does_not_matter(data):
     X, y = np.repeat(data[0][:200], 2, axis=0), np.repeat(data[1][:200], 2)
     weights = np.tile([1.0, 7.0], 200)
     order = np.random.default_rng(1).permutation(400)
-    model = ScoreReplicableClassifier(GaussianNB(), n_partitions=1)
+    model = ScoreReplicableClassifier(GaussianNB())
     one = model.fit(X, y, sample_weight=weights).predict_proba(data[0])
     two = model.fit(X[order], y[order], sample_weight=weights[order]).predict_proba(data[0])
     assert (one == two).all()
@@ -316,7 +314,7 @@ def test_too_few_rows_are_told(data):
 
 @pytest.mark.filterwarnings("ignore:requested rho=0.1")
 def test_another_key_after_fit_is_refused(labs, data):
-    lab = ScoreReplicableClassifier(GaussianNB(), n_partitions=1).fit(data[0][:99], data[1][:99])
+    lab = ScoreReplicableClassifier(GaussianNB()).fit(data[0][:99], data[1][:99])
     lab.shared_key = "other"
     with pytest.raises(ValueError, match="shared_key was changed after fit"):
         lab.predict(data[0][:3])
@@ -324,7 +322,7 @@ def test_another_key_after_fit_is_refused(labs, data):
 
 def test_trees_whose_scores_jump(data):
     model = fit_small(data, base=DecisionTreeClassifier(max_depth=3))
-    assert model.error_curve_[0] > 0.01
+    assert model.standard_error_ > 0.01
 
 
 def test_a_rho_that_is_not_delivered_is_warned_about():
@@ -346,7 +344,9 @@ def test_few_blocks_do_not_know_that_a_flip_is_very_unlikely(n_classes):
     )
     few, many = (
         ScoreReplicableClassifier(
-            GaussianNB(), n_blocks=blocks, standard_error=0.02, shared_key="k"
+            GaussianNB(),
+            plan=plan("score", n=2000, n_classes=n_classes, n_blocks=blocks, standard_error=0.02),
+            shared_key="k",
         ).fit(X[:2000], y[:2000])
         for blocks in (4, 24)
     )

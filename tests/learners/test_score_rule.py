@@ -19,7 +19,7 @@ WIDTH = score_half_width(0.1)
 
 
 def sphere(n_classes, level=0.02):
-    return SphereRule(ErrorCurve(level, 0.0, 0.5), WIDTH, 1, n_classes)
+    return SphereRule(ErrorCurve(level, 0.5), WIDTH, 1, n_classes)
 
 
 @pytest.mark.parametrize("n_classes", [3, 4])
@@ -49,12 +49,12 @@ def test_two_classes_are_the_same_rule():
     offsets = sphere(3, level).noise(SharedKey("k"), POINTS)
     scores = np.tile([0.56, 0.44, 0.0], (len(POINTS), 1))
     wins = (scores[:, 0] + offsets[:, 0] > scores[:, 1] + offsets[:, 1]).mean()
-    rule = ScoreRule(ErrorCurve(level, 0.0, 0.5), WIDTH, 1, 2)
+    rule = ScoreRule(ErrorCurve(level, 0.5), WIDTH, 1, 2)
     assert wins == pytest.approx(rule.chance(np.array([[0.56]]))[0], abs=0.01)
 
 
 def test_flips_of_normal_scores_are_nominal_for_two_classes():
-    rule, rng = ScoreRule(ErrorCurve(0.02, 0.0, 0.5), WIDTH, 1, 2), np.random.default_rng(0)
+    rule, rng = ScoreRule(ErrorCurve(0.02, 0.5), WIDTH, 1, 2), np.random.default_rng(0)
     noise = rule.noise(SharedKey("k"), POINTS)
     one, two = (
         rule.predictions(0.5 + 0.02 * rng.normal(size=(len(POINTS), 1)), noise) for _ in range(2)

@@ -15,7 +15,7 @@ from replearn import (
     ScoreReplicableClassifier,
     plan,
 )
-from replearn.binding import adapted_to_blocks
+from replearn.checks.blocks import adapted_to_blocks
 from replearn.exceptions import ConstantBlocksWarning
 from tests.factories import voting, whole_models
 

@@ -18,7 +18,7 @@ from replearn import (
     load,
     save,
 )
-from replearn.learners.training import BlocksInMemory, OnePartition, Sample
+from replearn.learners.training import Blocks, Cut, Sample
 
 LEARNERS = [
     PointwiseReplicableClassifier,
@@ -102,10 +102,10 @@ def test_several_classes_and_soft_votes():
 def test_rows_come_from_the_first_blocks():
     rows = [np.arange(7) + 7 * block for block in range(5)]
     sample = Sample(np.arange(35.0)[:, np.newaxis], np.arange(35) % 2)
-    first = BlocksInMemory(sample, OnePartition(5, 7), None, rows).first_rows(10)
-    assert first.X.ravel().tolist() == list(range(10))
-    assert first.codes.tolist() == [0, 1] * 5
-    assert first.blocks.tolist() == [0] * 7 + [1] * 3
+    X, codes, blocks = Blocks(sample, Cut(35, 5), None, rows).first_rows(10)
+    assert X.ravel().tolist() == list(range(10))
+    assert codes.tolist() == [0, 1] * 5
+    assert blocks.tolist() == [0] * 7 + [1] * 3
 
 
 def test_the_record_is_part_of_the_model_file(tmp_path):

@@ -264,7 +264,6 @@ class Forgetful(GaussianNB):
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore::replearn.exceptions.UsefulnessWarning")
 def test_blocks_are_fitted_again(frame, tmp_path, monkeypatch):
-    monkeypatch.setenv("REPLEARN_CHECK_BLOCK", "here")
     trusted = [f"{Forgetful.__module__}.Forgetful"]
     path = write(frame, tmp_path)
     fitted = fit_files(learner(Forgetful(), rho=1.0), path, "y", trusted_types=trusted)
@@ -281,7 +280,6 @@ class Ranks(GaussianNB):
 
 
 def test_rows_are_scored_alone_and_together(frame, tmp_path, monkeypatch):
-    monkeypatch.setenv("REPLEARN_CHECK_BLOCK", "here")
     trusted = [f"{Ranks.__module__}.Ranks"]
     settings = {"rho": 1.0, "vote": "soft"}
     with warnings.catch_warnings():

@@ -103,7 +103,14 @@ def test_not_certified_at_practical_sizes_and_says_how_far():
 
 
 def test_both_notions_are_in_the_certificate():
-    big = {"n_test": 10**7, "n_blocks": 10**6, "n_candidates": 2, "sharpness": 5.0, "rho": 0.1}
+    big = {
+        "n": 10**9,
+        "n_test": 10**7,
+        "n_blocks": 10**6,
+        "n_candidates": 2,
+        "sharpness": 5.0,
+        "rho": 0.1,
+    }
     approximate = certify("finite randomness", "0" * 16, gamma=0.1, **big)
     pointwise = certify("finite randomness", "0" * 16, gamma=None, **big)
     assert approximate.certified

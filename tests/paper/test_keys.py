@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 
+from replearn import select_hypothesis
 from replearn.paper.coins import decide_coin, decide_coins
 from replearn.paper.correlated_sampling import sample_correlated, sample_correlated_stream
 from replearn.paper.quantiles import cuts_of_sample, draw_level, quantile_grid
 from replearn.paper.signs import estimate_signs
-from replearn.primitives import choose_by_errors, select_hypothesis
+from replearn.primitives import choose_by_errors
 from replearn.randomness import SharedKey
+
+pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 
 FLIPS = np.random.default_rng(0).random((60, 12)) < 0.5
 NAMES = [f"model {i}" for i in range(40)]
@@ -29,7 +32,7 @@ CALLS = {
         sample_correlated_stream([(NAMES, ERRORS)], key=key).score
     ),
     "select_hypothesis": lambda key: (
-        select_hypothesis(MATRIX, None, LABELS, names="abc", key=key).margin
+        select_hypothesis(MATRIX, None, LABELS, names="abc", shared_key=key).margin
     ),
 }
 
@@ -45,7 +48,8 @@ def test_a_key_may_be_given_by_its_text_bytes_or_number(name, key):
 
 def test_certificates_know_the_key_by_its_fingerprint():
     one, two = (
-        select_hypothesis(MATRIX, None, LABELS, names="abc", key=k) for k in ("k", SharedKey("k"))
+        select_hypothesis(MATRIX, None, LABELS, names="abc", shared_key=k)
+        for k in ("k", SharedKey("k"))
     )
     assert one.name == two.name
     assert one.certificate == two.certificate

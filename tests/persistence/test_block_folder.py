@@ -43,12 +43,6 @@ def blocks(folder):
     return sorted(folder.glob("training-*/*.model"))
 
 
-@pytest.fixture(autouse=True)
-def no_block_is_fitted_again(monkeypatch):
-    """These tests count fits."""
-    monkeypatch.setenv("REPLEARN_CHECK_BLOCK", "off")
-
-
 @pytest.fixture
 def counted(monkeypatch):
     """Count the blocks that are fitted, and stop where a test wants it."""

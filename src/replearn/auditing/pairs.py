@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
+from sklearn.utils.parallel import Parallel, delayed
 
 from replearn.auditing.contenders import Contender, kind_of, prepare
 from replearn.auditing.design import ANY_PERIOD, NEXT_PERIOD, AuditDesign, Run, runs_of_pair
@@ -29,8 +30,8 @@ from replearn.auditing.facts import Table
 from replearn.auditing.limits import DELTA, limits
 from replearn.auditing.metrics import Labels, Predictions, Quantities
 from replearn.auditing.runs import ContenderResult, Runs
-from replearn.binding import describe_estimator
 from replearn.bounds import class_weights
+from replearn.checks.fingerprint import fingerprint, in_words
 from replearn.exceptions import NotCertifiedWarning, SmallSampleWarning
 from replearn.execution import (
     DeadlinePassed,
@@ -38,7 +39,6 @@ from replearn.execution import (
     RunContext,
     context,
     fit_in_context,
-    in_workers,
     keyed_seeds,
     one_thread,
     predict_labels,
@@ -102,7 +102,10 @@ class Task:
             del design["n_pairs"], design["n_drawn"]
         return {
             "version": MANIFEST_VERSION,
-            "contenders": [[c.name, *describe_estimator(c.estimator)] for c in self.contenders],
+            "contenders": [
+                [c.name, in_words(c.estimator), fingerprint(c.estimator).digest]
+                for c in self.contenders
+            ],
             "data": digest,
             "classes": list(map(str, self.table.class_names)),
             "design": design,
@@ -224,9 +227,9 @@ class Runner:
         so_far: Callable[[str], str],
     ) -> None:
         """Run named jobs; ``so_far`` takes the name of a finished one, and says what is known."""
-        options: dict[str, Any] = {"return_as": "generator_unordered", "pre_dispatch": "n_jobs"}
+        in_workers = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
         try:
-            for name, outcome in in_workers(_run_one, jobs, n_jobs=n_jobs, **options):
+            for name, outcome in in_workers(delayed(_run_one)(*job) for job in jobs):
                 if outcome is None:
                     self.stopped = TIME
                 else:
@@ -438,7 +441,7 @@ def _result(task: Task, contender: Contender, pairs: list[Outcome]) -> Contender
     thresholds = [one for pair in pairs for one in pair.decision_thresholds]
     return ContenderResult(
         name=contender.name,
-        description=describe_estimator(contender.estimator)[0],
+        description=in_words(contender.estimator),
         kind=kind_of(contender.estimator),
         needs=contender.needs,
         runs=_runs_by_variant(task, contender, pairs),

@@ -96,6 +96,23 @@ def agnostic_sample_size(d: int, alpha: float, beta: float) -> int:
 
 
 @theorem("vc-sample-size")
+def mean_excess(m: int, n_blocks: int, d: int, beta: float) -> float:
+    """Excess of the mean error of all block models, except with probability ``beta``.
+
+    ``sqrt(2 ln(growth(m)) / m) + sqrt(2 ln(1 / beta) / (m n_blocks))``: every row moves the mean of
+    the blocks by little, so that more blocks cost nothing. It may exceed 1.
+
+    >>> round(mean_excess(4000, 16, 2, 0.01), 4)
+    0.1011
+    """
+    check_count("m", m)
+    check_count("n_blocks", n_blocks)
+    check_fraction("beta", beta)
+    deviation = math.sqrt((-math.log(beta) + 1e-11) / n_blocks)
+    return (math.sqrt(log_growth(d, m)) + deviation) * math.sqrt(2.0 / m) * (1.0 + 1e-12)
+
+
+@theorem("vc-sample-size")
 def realizable_tail(m: int, d: int, alpha: float) -> float:
     """Probability that some hypothesis without training error has error above ``alpha``.
 

@@ -169,9 +169,9 @@ class Sample:
 
     def dependence(self) -> tuple[str, str] | None:
         """Say by which column beside the features rows belong together, and what to do."""
-        from replearn.binding import repeated_column
+        from replearn.checks.sample import repeated_id
 
-        return repeated_column(self.aside) if self.aside.width else None
+        return repeated_id(self.aside)
 
     def features_for(self, model: Any) -> Any:
         """Return the features as a base estimator expects them."""

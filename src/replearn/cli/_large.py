@@ -6,7 +6,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,12 +29,13 @@ from replearn.tables import (
     Table,
     TableFileError,
     is_text_file,
+    names_persons,
     read_chunks,
     table_of,
 )
 
 if TYPE_CHECKING:
-    from replearn.outofcore import ValueCounts
+    from replearn.outofcore import DistinctValues
 
 RECORD = "cells.json"
 CELLS = "cells"
@@ -67,36 +68,6 @@ def work_folder(kept: str | None, beside: str) -> Iterator[str]:
 
 # -- training data in pieces -----------------------------------------------------------------------
 @dataclass(frozen=True)
-class ColumnCounts:
-    """How often the values of a column beside the features occur."""
-
-    name: str
-    n_rows: int
-    n_values: int
-    n_halved: int
-    multiplicities: dict[str, int]  # how many values occur this often
-
-    @classmethod
-    def of(cls, name: str, values: ValueCounts) -> ColumnCounts:
-        """Write down what was counted."""
-        found, how_many = np.unique(values.counts, return_counts=True)
-        multiplicities = dict(zip(map(str, found.tolist()), how_many.tolist(), strict=True))
-        return cls(name, values.n_rows, values.n_values, values.n_halved, multiplicities)
-
-    def dependence(self, n: int) -> tuple[str, str] | None:
-        """Say that rows of one value belong together, and what to do; None if they do not."""
-        from replearn.binding import repeated_values
-        from replearn.outofcore import n_views
-
-        counts = np.repeat(
-            np.array([int(count) for count in self.multiplicities], dtype=np.intp),
-            np.array(list(self.multiplicities.values()), dtype=np.intp),
-        )
-        views = n_views(self.n_halved) * n
-        return repeated_values(self.name, counts, self.n_rows, self.n_values, views)
-
-
-@dataclass(frozen=True)
 class LargeSample:
     """The training data that the options describe, in files of the work folder."""
 
@@ -108,12 +79,15 @@ class LargeSample:
     target_kind: str
     remarks: tuple[str, ...]
     ids: tuple[str, ...]
-    aside: tuple[ColumnCounts, ...] = ()  # of columns beside the features
+    aside: tuple[tuple[str, int, int], ...] = ()  # columns that name persons, rows, persons
     groups: None = None
 
     def dependence(self) -> tuple[str, str] | None:
         """Say by which column beside the features rows belong together, and what to do."""
-        return next(filter(None, (counts.dependence(self.n) for counts in self.aside)), None)
+        from replearn.checks.sample import repeated_persons
+
+        found = (repeated_persons(f"column {n!r}", f"X[{n!r}]", *sizes) for n, *sizes in self.aside)
+        return next(filter(None, found), None)
 
     def tell(self, *, quiet: bool = False) -> None:
         """Say what was noticed, before anything long starts."""
@@ -137,7 +111,7 @@ def read_in_pieces(options: SampleOptions, home: str) -> LargeSample:
     found = folder.read_json(RECORD)
     counts = Counter(dict(map(tuple, found.pop("label_counts"))))
     found |= {"remarks": tuple(found["remarks"]), "ids": tuple(found["ids"])}
-    found["aside"] = tuple(ColumnCounts(**counts) for counts in found["aside"])
+    found["aside"] = tuple(map(tuple, found["aside"]))
     cells = f"{folder.address}/{CELLS}"
     return LargeSample(cells, f"{folder.address}/{WORK}", label_counts=counts, **found)
 
@@ -183,14 +157,14 @@ def chunks_of(path: Path, encoding: str | None, folder: Any = None) -> Iterator[
 
 
 def _write_cells(options: SampleOptions, path: Path, folder: Any) -> dict[str, Any]:
-    from replearn.outofcore import ValueCounts
+    from replearn.outofcore import DistinctValues
 
     kinds: dict[str, str] = wanted_kinds(options) or {}
     columns: dict[str, str] = {}
     ids: tuple[str, ...] = ()
     remarks: list[str] = []
     counts: Counter[Any] = Counter()
-    aside: dict[str, ValueCounts] = {}
+    aside: dict[str, DistinctValues] = {}
     n_rows = 0
     for index, chunk in enumerate(chunks_of(path, options.encoding)):
         table = table_of(chunk, kinds or None, path)
@@ -207,8 +181,9 @@ def _write_cells(options: SampleOptions, path: Path, folder: Any) -> dict[str, A
         folder.write_arrow(f"{CELLS}/{index:06d}.arrow", cells.to_arrow())
         counts.update(dict(column.filter(known).value_counts().iter_rows()))
         for one in columns_aside(table, options, ids):
-            known_ids = one.filter(known).drop_nulls()
-            aside.setdefault(one.name, ValueCounts(MAX_VALUES)).add(known_ids.hash(0).to_numpy())
+            if names_persons(one.name):
+                hashes = one.filter(known).drop_nulls().hash(0).to_numpy()
+                aside.setdefault(one.name, DistinctValues(MAX_VALUES)).add(hashes)
         n_rows += chunk.height
     n = counts.total()
     if not n:
@@ -223,7 +198,7 @@ def _write_cells(options: SampleOptions, path: Path, folder: Any) -> dict[str, A
         "target_kind": kinds[options.target],
         "remarks": remarks[:MAX_REMARKS],
         "ids": ids,
-        "aside": [asdict(ColumnCounts.of(name, values)) for name, values in aside.items()],
+        "aside": [[name, values.n_rows, values.n_values] for name, values in aside.items()],
     }
 
 

@@ -100,7 +100,7 @@ def read_probe(path: str, certificate: Certificate, kinds: Any = None) -> Probe:
     suffix = Path(path).suffix.lower()
     if suffix == ".json":
         return Probe.load(path)
-    from replearn.binding import encode_probe
+    from replearn.checks.points import encode_probe
 
     if suffix == ".npy":
         return encode_probe(certificate, np.load(path, allow_pickle=False))

@@ -12,10 +12,8 @@ from replearn.execution.context import (
     RunContext,
     accepts_context,
     fit_in_context,
-    in_workers,
     no_autologging,
     now,
-    same_import_path,
     side_by_side,
 )
 from replearn.execution.fitting import (
@@ -39,7 +37,6 @@ from replearn.execution.plugins import (
     predict_probabilities,
     register,
     transformers_of,
-    use_fastpaths,
 )
 from replearn.execution.voting import (
     MIN_ROWS_PER_TASK,
@@ -74,7 +71,6 @@ __all__ = [
     "fit_steps",
     "fits_step_by_step",
     "groups_of_models",
-    "in_workers",
     "keyed_seeds",
     "make_blocks",
     "model_predictions",
@@ -86,9 +82,7 @@ __all__ = [
     "predict_probabilities",
     "random_state_names",
     "register",
-    "same_import_path",
     "set_seeds",
     "side_by_side",
     "transformers_of",
-    "use_fastpaths",
 ]

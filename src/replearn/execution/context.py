@@ -1,30 +1,18 @@
-"""What surrounds one fit: finished blocks, deadline, progress, errors with a name, and workers.
-
-Worker processes import what their parent imports, and end when it ends. ``python -m`` and
-``python -c``, by which joblib starts them, put the current folder in front of the import path: a
-file ``json.py`` in the folder of somebody's data would run in every worker. And a parent that is
-killed tells nobody. Its workers would finish their jobs, and wait for others for minutes; joblib's
-resource tracker removes shared memory and semaphores only after them. So each worker watches its
-parent.
-"""
+"""What surrounds one fit: finished blocks, deadline, progress, errors with a name."""
 
 from __future__ import annotations
 
 import contextlib
 import inspect
-import multiprocessing
-import os
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol, TextIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.parallel import Parallel, delayed
 
 from replearn.randomness import SharedKey
 
@@ -89,25 +77,19 @@ class RunContext:
         `replearn.persistence.resumable`.
     deadline : float, default=None
         Time on the clock `now` after which no further block is fitted.
-    block_seconds : float, default=None
-        Longest time for one block, by the clock on the wall. Blocks are then fitted in worker
-        processes that can be ended, as many as ``n_jobs`` says. A block that takes longer raises a
-        `TimeoutError` that names it; the end of its process (out of memory, a crash of compiled
-        code) raises a `RuntimeError` that names it. Starting the workers takes a few seconds.
 
     Examples
     --------
     >>> from sklearn.datasets import make_classification
     >>> from replearn import PointwiseReplicableClassifier
-    >>> from replearn.execution import RunContext
+    >>> from replearn.execution import RunContext, now
     >>> X, y = make_classification(900, random_state=0)
     >>> model = PointwiseReplicableClassifier(n_blocks=18, max_fits=18)
-    >>> _ = model.fit(X, y, context=RunContext(block_seconds=600))
+    >>> _ = model.fit(X, y, context=RunContext(deadline=now() + 600))
     """
 
     store: BlockStore | None = None
     deadline: float | None = None
-    block_seconds: float | None = None
 
     def check_deadline(self) -> None:
         """Raise `DeadlinePassed` after the deadline.
@@ -122,12 +104,12 @@ class RunContext:
 
 
 def check_context(context: Any) -> RunContext:
-    """Return the context of a fit; None stands for one without store, deadline and limit.
+    """Return the context of a fit; None stands for one without store and deadline.
 
-    >>> check_context({"block_seconds": 60})
+    >>> check_context({"deadline": 60})
     Traceback (most recent call last):
     ...
-    TypeError: context={'block_seconds': 60} must be a RunContext or None.
+    TypeError: context={'deadline': 60} must be a RunContext or None.
     """
     if context is None:
         return RunContext()
@@ -290,140 +272,3 @@ def naming(estimator: Any, name: str) -> Iterator[None]:
         else:
             error.add_note(where)
         raise
-
-
-# -- worker processes ------------------------------------------------------------------------------
-T = TypeVar("T")
-
-_SAFE_PATH = "PYTHONSAFEPATH"
-
-_SECONDS_BETWEEN_LOOKS = 0.5
-
-
-class _SafePath:
-    """Set an environment variable while at least one thread starts workers."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._n_users = 0
-        self._before: str | None = None
-
-    def enter(self) -> None:
-        with self._lock:
-            if self._n_users == 0:
-                self._before = os.environ.get(_SAFE_PATH)
-                os.environ[_SAFE_PATH] = "1"
-            self._n_users += 1
-
-    def leave(self) -> None:
-        with self._lock:
-            self._n_users -= 1
-            if self._n_users:
-                return
-            if self._before is None:
-                os.environ.pop(_SAFE_PATH, None)
-            else:
-                os.environ[_SAFE_PATH] = self._before
-
-
-_SAFE = _SafePath()
-
-
-@contextlib.contextmanager
-def same_import_path() -> Iterator[None]:
-    """Start processes without the current folder, unless this process looks there first itself.
-
-    Workers of joblib take over the import path of this process, but only after their first
-    imports.
-
-    Examples
-    --------
-    >>> import subprocess, sys
-    >>> from replearn.execution import same_import_path
-    >>> command = [sys.executable, "-c", "import sys; print(sys.path[0] == '')"]
-    >>> sys.path.insert(0, "/elsewhere")
-    >>> with same_import_path():
-    ...     subprocess.run(command, capture_output=True, text=True).stdout.strip()
-    'False'
-    >>> sys.path.remove("/elsewhere")
-    """
-    if _current_folder_is_first():
-        yield
-        return
-    _SAFE.enter()
-    try:
-        yield
-    finally:
-        _SAFE.leave()
-
-
-def in_workers(
-    function: Callable[..., T], arguments: Iterable[tuple[Any, ...]], **options: Any
-) -> Iterator[T]:
-    """Call a function with each tuple of arguments in workers, and yield what it returns.
-
-    Worker processes have the import path of this process, and those of this machine end within
-    seconds when this process does.
-
-    Parameters
-    ----------
-    function : callable
-        What the workers run.
-    arguments : iterable of tuple
-        The positional arguments of each call.
-    **options
-        Parameters of joblib's ``Parallel``.
-
-    Examples
-    --------
-    >>> from replearn.execution import in_workers
-    >>> list(in_workers(pow, [(2, 3), (3, 2)], n_jobs=2, prefer="threads"))
-    [8, 9]
-    """
-    parent = os.getpid()
-    run = delayed(_run_watched)
-    with same_import_path():
-        yield from Parallel(**options)(run(parent, function, each) for each in arguments)
-
-
-def _run_watched(parent: int, function: Callable[..., T], arguments: tuple[Any, ...]) -> T:
-    end_with(parent)
-    return function(*arguments)
-
-
-_watching: set[int] = set()
-
-
-def end_with(parent: int) -> None:
-    """End this process soon after its parent has ended, if ``parent`` has started it.
-
-    The parent itself (its threads, a worker that works alone) and workers of a cluster are left
-    alone.
-    """
-    if parent in _watching or parent == os.getpid():
-        return
-    if os.getppid() != parent and not _is_worker_of_joblib():
-        return
-    _watching.add(parent)
-    threading.Thread(target=_wait_for_end, args=(parent,), daemon=True).start()
-
-
-def _is_worker_of_joblib() -> bool:
-    """Tell such a worker even where its parent was gone before the first job began."""
-    return multiprocessing.current_process().name.startswith("LokyProcess")
-
-
-def _wait_for_end(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(_SECONDS_BETWEEN_LOOKS)
-    os._exit(1)
-
-
-def _current_folder_is_first() -> bool:
-    """Tell whether a module of the current folder would be found before any other."""
-    if not sys.path:
-        return False
-    try:
-        return os.path.samefile(sys.path[0] or os.curdir, os.curdir)
-    except OSError:  # an archive, a folder that is gone
-        return False

@@ -22,6 +22,7 @@ from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from sklearn.utils.parallel import Parallel, delayed
 
 from replearn import compat
 from replearn.execution.constant import ConstantVote
@@ -30,13 +31,10 @@ from replearn.execution.context import (
     Progress,
     RunContext,
     check_context,
-    in_workers,
     naming,
     no_autologging,
-    same_import_path,
 )
 from replearn.execution.plugins import fit_functions
-from replearn.execution.time_limit import TimeLimit
 from replearn.execution.voting import one_thread
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.records import check_count
@@ -239,8 +237,6 @@ THREADED = frozenset(
 PLAIN_TYPES = frozenset({type(None), bool, int, float, str})
 """Values that copies may share."""
 
-_CHECKED = {"skip_parameter_validation": True}
-
 
 @dataclass(frozen=True)
 class Block:
@@ -292,7 +288,7 @@ def fit_blocks(
     verbose : int, default=0
         See `Progress`.
     context : RunContext, optional
-        Store of finished blocks, deadline, time limit.
+        Store of finished blocks, deadline.
 
     Returns
     -------
@@ -334,7 +330,7 @@ def fit_blocks(
         # The outer limit holds for the whole loop: workers that are threads of this process
         # share its libraries, and the first to finish must not lift the limit for the others.
         with one_thread(), no_autologging():
-            for batch in _run(estimator, work, len(left), n_jobs, context.block_seconds):
+            for batch in _run(estimator, work, len(left), n_jobs):
                 models += batch
                 progress.advance(len(batch))
     finally:
@@ -369,14 +365,12 @@ def _fresh(estimator: Any) -> Any:
     return clone(estimator)
 
 
-def _fit_batch(
-    estimator: Any, batch: list[Block], settings: Mapping[str, Any] = _CHECKED
-) -> list[Any]:
+def _fit_batch(estimator: Any, batch: list[Block]) -> list[Any]:
     """Fit several blocks in one worker; the parameters were checked with the first block."""
     # Large arrays reach a worker mapped for reading, and a base estimator may write into its rows.
     # With another mapping joblib would start processes anew between this library and others.
     own = (replace(block, X=copy_rows(block.X), y=block.y.copy()) for block in batch)
-    with one_thread(), config_context(**settings):
+    with one_thread(), config_context(skip_parameter_validation=True):
         return [_fit_and_save(estimator, block) for block in own]
 
 
@@ -419,14 +413,9 @@ def _run(
     work: Iterator[Block],
     n_blocks: int,
     n_jobs: int | None,
-    block_seconds: float | None,
 ) -> Iterator[list[Any]]:
     """Fit in this process until it is clear that workers pay, then in parallel."""
     workers = effective_n_jobs(n_jobs)
-    if block_seconds is not None:
-        with same_import_path():
-            yield from TimeLimit(block_seconds).run(_watched(estimator, work), _fit_batch, workers)
-        return
     prefer = "threads" if type(estimator) in THREADED else "processes"
     seconds: list[float] = []
     checked = get_config()["skip_parameter_validation"]
@@ -444,23 +433,15 @@ def _run(
     size = _batch_size(min(seconds), n_blocks - len(seconds), workers)
     batches = iter(lambda: list(islice(work, size)), [])
     try:
-        jobs = ((estimator, batch) for batch in batches)
-        yield from in_workers(_fit_batch, jobs, n_jobs=n_jobs, prefer=prefer, return_as="generator")
+        run = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
+        yield from run(delayed(_fit_batch)(estimator, batch) for batch in batches)
     except BrokenExecutor as error:
         raise RuntimeError(
             f"a worker process ended while {type(estimator).__name__} was fitted on one of "
             f"{n_blocks} blocks: out of memory, a module that workers cannot import, or a base "
-            "estimator that ends or crashes its process. Use fewer n_jobs; with "
-            "fit(X, y, context=RunContext(block_seconds=...)) the error names the block."
+            "estimator that ends or crashes its process. Use fewer n_jobs, or n_jobs=1: then the "
+            "error names the block."
         ) from error
-
-
-def _watched(estimator: Any, work: Iterator[Block]) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Name the blocks, each a batch of its own; the first one checks the parameters."""
-    kind = type(estimator).__name__
-    for number, block in enumerate(work):
-        settings = {**get_config(), "skip_parameter_validation": number > 0}
-        yield f"{kind} on {block.name}", (estimator, [block], settings)
 
 
 def _workers_pay(seconds: list[float], n_left: int, prefer: str) -> bool:

@@ -5,8 +5,8 @@ summation where the plain way has no fixed bits (products of matrices round diff
 different batches). Which models a plug-in may look at is decided here by exact type, so that a
 plug-in that does not apply costs nothing.
 
-All plug-ins are switched off by ``REPLEARN_FASTPATHS=off`` in the environment, by
-`use_fastpaths` for the process, or by `plain_loop` for a few lines; each also by its name.
+All plug-ins are switched off by ``REPLEARN_FASTPATHS=off`` in the environment, or by `plain_loop`
+for a few lines.
 """
 
 from __future__ import annotations
@@ -87,7 +87,6 @@ class Predictor:
 class Plugin:
     """A faster way to vote or to fit."""
 
-    name: str  # by which it can be switched off
     models: frozenset[type]  # exact types: a subclass may do anything
     last_steps: frozenset[type] | None = None  # of pipelines; None: any
     predictor: type[Predictor] | None = None  # how the models vote
@@ -104,54 +103,18 @@ class Plugin:
         return type(model.steps[-1][1]) in self.last_steps
 
 
-_plugins: dict[str, Plugin] = {}
-EVERYTHING = frozenset({"*"})
-switched_off: frozenset[str] = frozenset()
-"""Names of the plug-ins that are not used; read it, and change it by `use_fastpaths`."""
+_plugins: list[Plugin] = []
+_enabled = os.environ.get("REPLEARN_FASTPATHS", "").strip().lower() not in ("off", "0", "false")
 
 
 def register(*plugins: Plugin) -> None:
     """Add plug-ins; the first that takes a model has it."""
-    _plugins.update({plugin.name: plugin for plugin in plugins})
-
-
-def use_fastpaths(enabled: bool = True, *names: str) -> None:
-    """Switch plug-ins on or off, in this process.
-
-    Parameters
-    ----------
-    enabled : bool, default=True
-        On or off.
-    *names : str
-        Which; all by default.
-
-    Examples
-    --------
-    >>> from replearn.execution import plugins, use_fastpaths
-    >>> use_fastpaths(False)
-    >>> plugins.active()
-    []
-    >>> use_fastpaths()
-    """
-    global switched_off
-    unknown = sorted(set(names) - set(_plugins))
-    if unknown:
-        raise ValueError(f"unknown fast paths {unknown}: they are {list(_plugins)}")
-    if not names:
-        switched_off = frozenset() if enabled else EVERYTHING
-        return
-    now = set(_plugins) if switched_off == EVERYTHING else set(switched_off)
-    switched_off = frozenset(now - set(names) if enabled else now | set(names))
+    _plugins.extend(plugins)
 
 
 @contextlib.contextmanager
-def plain_loop(*names: str) -> Iterator[None]:
+def plain_loop() -> Iterator[None]:
     """Do without plug-ins inside, in this process.
-
-    Parameters
-    ----------
-    *names : str
-        Without which; all by default.
 
     Examples
     --------
@@ -160,20 +123,18 @@ def plain_loop(*names: str) -> Iterator[None]:
     ...     plugins.active()
     []
     """
-    global switched_off
-    before = switched_off
-    use_fastpaths(False, *names)
+    global _enabled
+    before = _enabled
+    _enabled = False
     try:
         yield
     finally:
-        switched_off = before
+        _enabled = before
 
 
 def active() -> list[Plugin]:
-    """Return the plug-ins that are switched on, in order."""
-    if switched_off == EVERYTHING:
-        return []
-    return [plugin for plugin in _plugins.values() if plugin.name not in switched_off]
+    """Return the plug-ins in order; none where they are switched off."""
+    return list(_plugins) if _enabled else []
 
 
 def fit_functions(estimator: Any) -> list[Callable[[Any, Any, NDArray[Any]], bool]]:
@@ -284,10 +245,6 @@ def _of_shape(
             f"{predictions.shape} for {shape[0]} rows: it must have shape {shape}"
         )
     return predictions
-
-
-if os.environ.get("REPLEARN_FASTPATHS", "").strip().lower() in ("off", "0", "false", "no"):
-    switched_off = EVERYTHING
 
 
 # -- pipelines whose last step is fitted faster; the other steps are scikit-learn's ----------------

@@ -1,16 +1,13 @@
 """Plug-ins that give the bits of the plain loop faster, registered here and nowhere else.
 
 Which models a plug-in may look at is said by exact types; the first that takes a model has it.
-Each can be switched off by its name: see `replearn.execution.plugins`.
 """
 
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
 
 from replearn.execution import ConstantVote, Plugin, register
-from replearn.fastpaths.bayes import GaussianPredictor
 from replearn.fastpaths.boosting import BoostingPredictor
 from replearn.fastpaths.boosting_fit import fit_plain_boosting
 from replearn.fastpaths.linear import LINEAR, LinearPredictor, fit_plain_logistic
@@ -25,22 +22,20 @@ _PIPELINE = frozenset({Pipeline})
 _LOGISTIC = frozenset({LogisticRegression})
 
 PLUGINS = (
-    Plugin("logistic fit", _LOGISTIC | _PIPELINE, _LOGISTIC, fit=fit_plain_logistic),
-    Plugin("boosting fit", _BOOSTING | _PIPELINE, _BOOSTING, fit=fit_plain_boosting),
-    Plugin("constants", frozenset({ConstantVote}), predictor=ConstantPredictor),
-    Plugin("linear", LINEAR, predictor=LinearPredictor),
-    Plugin("trees", TREES | FORESTS, predictor=TreesPredictor),
-    Plugin("naive Bayes", frozenset({GaussianNB}), predictor=GaussianPredictor),
-    Plugin("boosting", _BOOSTING, predictor=BoostingPredictor),
-    Plugin("row by row", ROWWISE_CLASSIFIERS, predictor=RowwisePredictor),
-    Plugin("folded pipelines", _PIPELINE, LINEAR, predictor=FoldedPredictor),
+    Plugin(_LOGISTIC | _PIPELINE, _LOGISTIC, fit=fit_plain_logistic),
+    Plugin(_BOOSTING | _PIPELINE, _BOOSTING, fit=fit_plain_boosting),
+    Plugin(frozenset({ConstantVote}), predictor=ConstantPredictor),
+    Plugin(LINEAR, predictor=LinearPredictor),
+    Plugin(TREES | FORESTS, predictor=TreesPredictor),
+    Plugin(_BOOSTING, predictor=BoostingPredictor),
+    Plugin(ROWWISE_CLASSIFIERS, predictor=RowwisePredictor),
+    Plugin(_PIPELINE, LINEAR, predictor=FoldedPredictor),
     Plugin(
-        "encoded trees",
         _PIPELINE,
         TREES | FORESTS | ROWWISE_CLASSIFIERS,
         predictor=EncodedPredictor,
     ),
-    Plugin("pipelines", _PIPELINE, predictor=PipelinePredictor),
+    Plugin(_PIPELINE, predictor=PipelinePredictor),
 )
 """In this order, which is also the order in which soft votes are added up."""
 

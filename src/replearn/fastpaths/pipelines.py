@@ -29,25 +29,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
-from sklearn.feature_selection import SelectKBest, SelectPercentile, VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
-    MaxAbsScaler,
-    MinMaxScaler,
     OneHotEncoder,
     OrdinalEncoder,
-    RobustScaler,
     StandardScaler,
 )
 
 from replearn.execution import BlockModel, Predictor, groups_of_models, transformers_of
-from replearn.fastpaths.boosting import BoostingPredictor, PackedBoostingVotes, pack_boostings
 from replearn.fastpaths.linear import Form, LinearPredictor
-from replearn.fastpaths.packed_trees import FEW_ROWS
 from replearn.fastpaths.rowwise import ROWWISE_CLASSIFIERS, is_rowwise_transformer
-from replearn.fastpaths.trees import PackedTreeVotes, TreesPredictor, pack_trees
+from replearn.fastpaths.trees import TreesPredictor
 from replearn.randomness import pandas_columns, pandas_names
 from replearn.tables import (
     WORD_BUCKETS,
@@ -371,14 +365,6 @@ def _centred(features: list[Feature], centre: Any, scale: Any) -> list[Feature]:
     return _affine(features, 1.0 / scale, shift)
 
 
-def _unclipped(step: MinMaxScaler | MaxAbsScaler, features: list[Feature]) -> list[Feature]:
-    if getattr(step, "clip", False):
-        raise CannotFold
-    if isinstance(step, MaxAbsScaler):
-        return _centred(features, None, step.scale_)
-    return _affine(features, step.scale_, step.min_)
-
-
 def _filled(step: SimpleImputer, features: list[Feature]) -> list[Feature]:
     marker = step.missing_values
     if step.add_indicator or not (isinstance(marker, float) and np.isnan(marker)):
@@ -479,10 +465,6 @@ def _is_small(value: Any) -> bool:
     return float(value).is_integer() and abs(value) < 2**20
 
 
-def _selected(step: Any, features: list[Feature]) -> list[Feature]:
-    return [features[index] for index in np.flatnonzero(step.get_support())]
-
-
 def _by_columns(step: ColumnTransformer, features: list[Feature]) -> list[Feature]:
     names = list(getattr(step, "feature_names_in_", []))
     result: list[Feature] = []
@@ -565,20 +547,14 @@ def _for_linear_models(fitted: dict[str, Any]) -> list[Sum]:
 
 _RULES: dict[type, Callable[[Any, list[Feature]], list[Feature]]] = {
     ColumnTransformer: _by_columns,
-    MaxAbsScaler: _unclipped,
-    MinMaxScaler: _unclipped,
     OneHotEncoder: _one_hot,
     OrdinalEncoder: _ordinal,
     Pipeline: lambda step, features: through([part for _, part in step.steps], features),
-    RobustScaler: lambda step, features: _centred(features, step.center_, step.scale_),
-    SelectKBest: _selected,
-    SelectPercentile: _selected,
     SimpleImputer: _filled,
     StandardScaler: lambda step, features: _centred(
         features, step.mean_ if step.with_mean else None, step.scale_
     ),
     TableEncoder: _table,
-    VarianceThreshold: _selected,
 }
 
 
@@ -796,59 +772,16 @@ class EncodedPredictor(TermsPredictor):
         self._opens = [self._basis.indices[Term(channel, Of.MISSING)] for channel in opens]
         row_of = {channel: row for row, channel in enumerate([None, *opens])}
         self._gaps = np.array([row_of[one.open] for one in sums])
-        self._takes_missing = False
 
     def part(self, start: int, stop: int) -> EncodedPredictor:
         """Return some of the models as a group that takes the tables of this one."""
         part = cast(EncodedPredictor, super().part(start, stop))
-        part.__dict__.pop("_packed", None)
         own = slice(self._ends[start], self._ends[stop])
         part._ends = self._ends[start : stop + 1] - own.start
         part._weights = self._weights[own]
         part._constants = self._constants[own]
         part._gaps = self._gaps[own]
         return part
-
-    @cached_property
-    def _packed(self) -> PackedTreeVotes | PackedBoostingVotes | None:
-        """All last steps as one table of trees, each with its own features, for a few rows."""
-        kinds = {type(predictor) for predictor in self._predictors}
-        pack = {TreesPredictor: pack_trees, BoostingPredictor: pack_boostings}.get(kinds.pop())
-        if pack is None or kinds:
-            return None
-        last = [predictor.block_models[0] for predictor in self._predictors]
-        return pack(last, self._ends[:-1].tolist())
-
-    def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
-        """Add the votes on some rows."""
-        if n_rows(X) <= FEW_ROWS and self._packed is not None:
-            features = self._few_features(X)
-            if features is not None:
-                self._packed.add_votes(features, counts)
-                return
-        super().add_votes(X, counts)
-
-    def _few_features(self, rows: Any) -> NDArray[Any] | None:
-        """Return the features of all pipelines, one below the other, as their trees read them.
-
-        None if a tree might refuse them: it shall do so in its own words.
-        """
-        terms = rows.toarray() if is_sparse(rows) else rows
-        features = self._weights @ np.ascontiguousarray(terms.T) + self._constants
-        if self._opens:
-            features += self._missing(terms[:, self._opens])[self._gaps]
-        if not isinstance(self._packed, PackedTreeVotes):
-            return np.asarray(features)
-        with np.errstate(over="ignore"):
-            features = features.astype(np.float32)
-        if np.isinf(features).any():
-            return None
-        if not self._takes_missing and np.isnan(features).any():
-            # what each tree has taken once, it takes again
-            gaps = np.add.reduceat(np.isnan(features).any(axis=1), self._ends[:-1])
-            self._takes_missing = bool(gaps.all())
-            return None
-        return features
 
     @staticmethod
     def _missing(is_missing: NDArray[np.float64]) -> NDArray[np.float64]:

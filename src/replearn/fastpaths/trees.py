@@ -1,11 +1,10 @@
 """Trees and forests vote through their leaves, on a table that is converted once.
 
 A leaf's prediction is looked up, never computed again, so the votes are exactly those of
-``predict``. A few rows walk all trees at once (`replearn.fastpaths.packed_trees`). Many rows are
-put into an order in which neighbours take the same turns: a processor guesses the next turn, and a
-wrong guess costs more than the comparison. Forests add the trees' probabilities in the order of the
-trees, as scikit-learn does on one thread; for hard votes a row is left out as soon as the missing
-trees cannot change its class.
+``predict``. Many rows are put into an order in which neighbours take the same turns: a processor
+guesses the next turn, and a wrong guess costs more than the comparison. Forests add the trees'
+probabilities in the order of the trees, as scikit-learn does on one thread; for hard votes a row is
+left out as soon as the missing trees cannot change its class.
 """
 
 from __future__ import annotations
@@ -22,13 +21,6 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils.validation import validate_data
 
 from replearn.execution import BlockModel, Predictor, add_codes
-from replearn.fastpaths.packed_trees import (
-    FEW_ROWS,
-    MAX_NODES,
-    PackedTrees,
-    count_votes,
-    nodes_of_tree,
-)
 from replearn.tables import is_sparse, n_rows, row_chunks, take_rows
 
 TREES = frozenset({DecisionTreeClassifier, ExtraTreeClassifier})
@@ -65,10 +57,6 @@ class TreesPredictor(Predictor):
         )
 
     @cached_property
-    def _packed(self) -> PackedTreeVotes | None:
-        return pack_trees(self.block_models, [0] * len(self.block_models))
-
-    @cached_property
     def _turns(self) -> Turns:
         return frequent_turns([block_model.model for block_model in self.block_models])
 
@@ -92,9 +80,6 @@ class TreesPredictor(Predictor):
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows."""
-        if n_rows(X) <= FEW_ROWS and not is_sparse(X) and self._packed is not None:
-            self._packed.add_votes(X.T, counts)
-            return
         if n_rows(X) < MIN_ROWS_TO_ORDER or is_sparse(X) or self._n_trees < MIN_TREES_TO_ORDER:
             self._count(X, counts)
             return
@@ -126,35 +111,6 @@ class TreesPredictor(Predictor):
                 else:
                     shares = block_model.model.tree_.predict(rows)
                 part[:, block_model.partition, block_model.codes] += shares
-
-
-class PackedTreeVotes:
-    """Trees that vote together on a few rows; see `pack_trees`."""
-
-    def __init__(self, trees: PackedTrees, block_models: list[BlockModel]) -> None:
-        self._trees = trees
-        self._codes = np.concatenate(
-            [_leaf_predictions(block_model) for block_model in block_models]
-        )
-        self._partitions = np.array([block_model.partition for block_model in block_models])
-
-    def add_votes(self, features: NDArray[Any], counts: NDArray[np.int32]) -> None:
-        """Add the votes on the columns of ``features``, which hold those of all trees."""
-        codes = self._codes.take(self._trees.leaves(features))
-        count_votes(codes, self._partitions, counts)
-
-
-def pack_trees(block_models: list[BlockModel], offsets: Sequence[int]) -> PackedTreeVotes | None:
-    """Put trees into one table; None if some are no trees, or the table were too large.
-
-    ``offsets`` says for each tree where its first feature stands among those of all.
-    """
-    if any(type(block_model.model) not in TREES for block_model in block_models):
-        return None
-    if sum(block_model.model.tree_.node_count for block_model in block_models) > MAX_NODES:
-        return None
-    nodes = [nodes_of_tree(block_model.model.tree_) for block_model in block_models]
-    return PackedTreeVotes(PackedTrees(nodes, offsets), block_models)
 
 
 def _leaf_predictions(block_model: BlockModel) -> NDArray[np.intp] | None:

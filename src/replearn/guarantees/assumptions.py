@@ -72,8 +72,12 @@ ASSUMPTIONS = {
         "person as groups. Copies that the sample shows are refuted, others are not seen."
     ),
     "candidates-fixed": (
-        "The candidates were fixed before both samples and do not depend on either of them: no "
-        "candidate was trained, tuned or picked on rows of a sample."
+        "The candidates, and a pool that they come from, were fixed before both samples and do not "
+        "depend on either of them: no candidate was trained, tuned or picked on rows of a sample."
+    ),
+    "candidates-near": (
+        "Candidates of one name may differ between the runs, but the difference of their errors in "
+        "the population is at most tau."
     ),
     "same-incumbent": (
         "Every run keeps the predictions of the same incumbent, with the same memory and within "

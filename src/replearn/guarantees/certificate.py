@@ -33,10 +33,8 @@ class Identity:
     versions : dict
         Versions of numpy, scikit-learn and the packages that the estimator comes from.
     schema : dict or None
-        How points are encoded, with a coarse sketch of each column (see `compare_points`); None
-        if a task has no points.
-    points_digest : str
-        Digest of synthetic points of that schema.
+        How points are encoded: names of columns, their order, rounding; None if a task has no
+        points.
     candidates, pool, hypotheses : str
         Digests of the candidates of a choice, of the shared pool and of the hypothesis class.
     incumbent : dict or None
@@ -63,7 +61,6 @@ class Identity:
     library_version: str = __version__
     versions: dict[str, str] = field(default_factory=dict)
     schema: dict[str, Any] | None = None
-    points_digest: str = ""
     candidates: str = ""
     pool: str = ""
     hypotheses: str = ""
@@ -174,7 +171,7 @@ class Certificate(Promise):
             The certificate of another run.
         probes : pair of Probe, optional
             The same raw rows, encoded by this lab and by the other one; see
-            `replearn.binding.encode_probe`.
+            `replearn.checks.points.encode_probe`.
 
         Returns
         -------

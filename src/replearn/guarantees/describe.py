@@ -63,7 +63,7 @@ def _about_key(fingerprint: str) -> str:
 
 def _points(schema: dict[str, Any]) -> str:
     order = "by position" if schema["columns"] is None else "by name"
-    return f"{schema['n_columns']} columns {order}, sketched from {schema['rows']} rows"
+    return f"{schema['n_columns']} columns {order}"
 
 
 def plan_rows(plan: "Plan") -> list[tuple[str, str]]:

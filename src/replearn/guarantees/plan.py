@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 from replearn.guarantees.certificate import Certificate, Identity
 from replearn.guarantees.describe import plan_rows
 from replearn.guarantees.promise import Promise, derive, fields_of
+from replearn.records import check_count, if_given
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -53,7 +54,7 @@ class Plan(Promise):
             **fields_of(derive(content["task"], content["inputs"])),
             solved=tuple(map(str, content["solved"])),
             advice=tuple(map(str, content["advice"])),
-            needed_n=content["needed_n"],
+            needed_n=if_given(check_count, "needed_n", content["needed_n"]),
         )
 
     @property

@@ -620,7 +620,7 @@ def _between(passing: float, failing: float) -> float:
 # -- any task --------------------------------------------------------------------------------------
 _FRACTIONS = ("gamma", "alpha", "beta", "rho", "nu", "delta", "standard_error")
 _MEANS = ("p0", "q0")
-_POSITIVE = ("epsilon", "resolution")
+_POSITIVE = ("epsilon", "resolution", "tau")
 
 
 def plan(task: str = "pointwise", **params: Any) -> Plan:
@@ -712,7 +712,7 @@ def _checked(name: str, value: Any) -> Any:
         return check_number(name, value)
     if name in _POSITIVE:
         return check_positive(name, value)
-    return value if isinstance(value, str | tuple | list) else check_count(name, value)
+    return value if isinstance(value, bool | str | tuple | list) else check_count(name, value)
 
 
 # -- defaults: pure functions of sizes and budgets, never of data; constants from measurement ------

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from replearn.randomness import Points, as_points
+from replearn.randomness import Points, as_points, id_texts
 from replearn.records import FlatJsonFile
 
 
@@ -67,7 +67,7 @@ class Probe(FlatJsonFile):
         decimals : int, optional
             Rounding of the encoding, as in the plan.
         mark : str
-            What the rows look like; see `replearn.binding.encode_probe`.
+            What the rows look like; see `replearn.checks.points.encode_probe`.
         ids : array-like, optional
             The ids of the rows, if ids key the thresholds.
         """
@@ -80,7 +80,7 @@ class Probe(FlatJsonFile):
             cells=tuple(_digest(cells[:, [index]]) for index in range(cells.shape[1])),
             digest=_digest(cells),
             mark=mark,
-            ids="" if ids is None else _digest(_cells(as_points(ids))),
+            ids="" if ids is None else _digest(_cells(as_points(id_texts(ids)))),
         )
 
 
@@ -114,7 +114,7 @@ def _ids_differ(here: Probe, there: Probe) -> str:
     if here.ids and there.ids:
         return (
             "probe: the ids of the rows are of another kind, or written in another way, here and "
-            "there (7, '7' and '007' are three ids)"
+            "there ('7' and '007' are two ids)"
         )
     return f"probe: ids key the thresholds {'here' if here.ids else 'there'} only"
 

@@ -349,6 +349,8 @@ class Promise(JsonFile):
 
 def derive(task: str, inputs: dict[str, Any]) -> Promise:
     """Compute every number of a task from its inputs, and what follows."""
+    if not isinstance(inputs, dict):
+        raise CertificateError(f"inputs: expected an object, got {inputs!r}")
     ledger = Ledger()
     entry = task_named(task)
     try:

@@ -20,7 +20,9 @@ from replearn.guarantees.promise import (
 )
 
 
-def choice_scale(n_hypotheses: int, m: int, rho: float, alpha: float, beta: float) -> float:
+def choice_scale(
+    n_hypotheses: int, m: int, rho: float, alpha: float, beta: float, tau: float | None = None
+) -> float:
     """Return the sharpness of a selection, from the request and the number of rows alone.
 
     It is the largest one that keeps rho, if that is accurate enough. Otherwise no value keeps both
@@ -34,6 +36,8 @@ def choice_scale(n_hypotheses: int, m: int, rho: float, alpha: float, beta: floa
         Number of rows.
     rho, alpha, beta : float
         Probability of a different choice, excess error, and its failure probability.
+    tau : float, default=None
+        Largest difference of a candidate's error between the runs; None: the same candidates.
 
     Examples
     --------
@@ -42,7 +46,7 @@ def choice_scale(n_hypotheses: int, m: int, rho: float, alpha: float, beta: floa
     """
     if n_hypotheses == 1:
         return 0.0
-    stable = stable_scale(rho, n_hypotheses, m)
+    stable = stable_scale(rho, n_hypotheses, m, drift=tau)
     if selection_error_tail_sampled(stable, n_hypotheses, alpha, m) <= beta:
         return stable
     accurate = selection_scale(n_hypotheses, alpha, beta, m)
@@ -54,12 +58,13 @@ def _derive(
     n: int,
     n_hypotheses: int,
     sharpness: float,
+    tau: float | None,
     rho: float,
     alpha: float,
     beta: float,
 ) -> Promise:
     items = {"sharpness": sharpness, "n_hypotheses": n_hypotheses, "m": n}
-    flip = ledger.add(selection_flip_bound_sampled, **items)
+    flip = ledger.add(selection_flip_bound_sampled, drift=tau, **items)
     tail = ledger.add(selection_error_tail_sampled, alpha=alpha, **items)
     promises = (
         f"Two runs on fresh samples of {n} rows choose different candidates with probability at "
@@ -67,7 +72,8 @@ def _derive(
         f"The chosen candidate's error exceeds the best one's by more than {alpha:g} with "
         f"probability at most {rounded_up(tail)}.",
     )
-    assumptions = (*CHOICE_ASSUMPTIONS, "candidates-fixed")
+    candidates = ("candidates-fixed",) if tau is None else ("candidates-fixed", "candidates-near")
+    assumptions = (*CHOICE_ASSUMPTIONS, *candidates)
     return reached(
         promises, rho=(flip, rho), alpha=alpha, beta=(tail, beta), assumptions=assumptions
     )
@@ -79,13 +85,15 @@ def _solve(
     rho: float = 0.1,
     alpha: float = 0.1,
     beta: float = 0.05,
+    tau: float | None = None,
 ) -> dict[str, Any]:
     if n is None:
-        n, sharpness = smallest_sample_selection(rho, alpha, beta, n_hypotheses)
+        n, sharpness = smallest_sample_selection(rho, alpha, beta, n_hypotheses, drift=tau)
     else:
-        sharpness = choice_scale(n_hypotheses, n, rho, alpha, beta)
+        sharpness = choice_scale(n_hypotheses, n, rho, alpha, beta, tau=tau)
+    scale = {"sharpness": float(sharpness), "tau": tau}
     targets = {"rho": rho, "alpha": alpha, "beta": beta}
-    return {"n": n, "n_hypotheses": n_hypotheses, "sharpness": float(sharpness), **targets}
+    return {"n": n, "n_hypotheses": n_hypotheses, **scale, **targets}
 
 
 TASKS = (
@@ -93,7 +101,7 @@ TASKS = (
         "selection",
         _derive,
         _solve,
-        learners=("ReplicableSelector", "select_hypothesis"),
+        learners=("select_hypothesis",),
         theorem="hypothesis-selection",
     ),
 )

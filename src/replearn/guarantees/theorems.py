@@ -169,6 +169,13 @@ _ENTRIES = (
         "lemma:correlated-sampling",
     ),
     Theorem(
+        "complete-learner",
+        "Labels of heavy points in tiers and votes of blocks for light ones: the error is at most "
+        "OPT + alpha except with probability beta, and a fixed point flips with probability at "
+        "most rho, on every countable domain.",
+        "thm:predict-formal",
+    ),
+    Theorem(
         "light-point-deviation",
         "The error exceeds its mean over the thresholds by t with probability at most "
         "exp(-2 t^2 / q), q the sum of squared masses of the light points.",

@@ -19,7 +19,7 @@ import numpy as np
 
 from replearn._version import __version__
 from replearn.auditing import labels_of
-from replearn.binding import bind_fitted
+from replearn.checks.incumbent import bind_fitted
 from replearn.exceptions import CertificateError
 from replearn.persistence import describe, load, save
 from replearn.randomness import SharedKey

@@ -22,9 +22,8 @@ from .pointwise import PointwiseReplicableClassifier
 from .regressor import PointwiseReplicableRegressor, check_numbers as check_numbers
 from .score import ScoreReplicableClassifier
 from .search import ReplicableSearchCV
-from .selector import ReplicableSelector
+from .selection import select_hypothesis
 from .training import (
-    FirstRows as FirstRows,
     Sample as Sample,
     requested_classes as requested_classes,
     usual_plan as usual_plan,
@@ -38,7 +37,7 @@ __all__ = [
     "PointwiseReplicableClassifier",
     "PointwiseReplicableRegressor",
     "ReplicableSearchCV",
-    "ReplicableSelector",
     "ScoreReplicableClassifier",
     "Usefulness",
+    "select_hypothesis",
 ]

@@ -14,7 +14,7 @@ from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClas
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import bind_fitted
+from replearn.checks.incumbent import bind_fitted
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.exceptions import NotCertifiedWarning, UsefulnessWarning, warn_user
 from replearn.execution import RunContext, fit_in_context

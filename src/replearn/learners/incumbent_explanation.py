@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.learners.explanation import InWords
 from replearn.learners.incumbent_chain import Floats
-from replearn.learners.predictions import InWords
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import wraps
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,26 +21,16 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, has_
 
 from replearn.compat import fit_context, validate_data
 from replearn.exceptions import PreprocessingWarning, warn_user
-from replearn.guarantees.comparison import SHORT
 from replearn.randomness import (
     Points,
     SharedKey,
     as_points,
-    nearly_equal,
-    pandas_columns,
+    id_texts,
     pandas_names,
-    warn_of_computed,
 )
-from replearn.tables import is_frame, is_nan, n_rows, take_rows, without_arrow
+from replearn.tables import is_frame, is_nan, n_rows, without_arrow
 
-_FLOATS = ("float16", "float32", "float64")
 _CLASS_WEIGHT = "; use class_weight in `estimator` (class_weight='balanced')"
-_MIN_UNROUNDED = 2
-_MAX_UNROUNDED = 8
-_MIN_SCORED = 16
-_MIN_COMPUTED = 100
-_MAX_COMPUTED = 1000
-_MAX_COMPUTED_COLUMNS = 64
 
 
 class FittedState:
@@ -262,7 +252,8 @@ def check_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
     groups = np.asarray(groups)
     if groups.shape != (n_rows,):
         raise ValueError(f"groups has shape {groups.shape}, but there are {n_rows} rows.")
-    return _of_one_type(groups, "groups", "give a row without a group an id of its own")
+    known = _of_one_type(groups, "groups", "give a row without a group an id of its own")
+    return np.asarray(id_texts(known))
 
 
 def fitted_key(estimator: Any) -> SharedKey:
@@ -276,38 +267,12 @@ def fitted_key(estimator: Any) -> SharedKey:
     return key
 
 
-class Precision(NamedTuple):
-    """How numbers were written in the training rows."""
-
-    dtype: np.dtype[Any] | None  # the shortest float type
-    unrounded: tuple[Any, ...] = ()  # names of columns in which no number was rounded
-
-
-def fitted_precision(estimator: Any) -> Precision:
-    """Return how the training rows of a fitted estimator were written, by its certificate."""
-    schema = estimator.certificate_.identity.schema
-    if schema is None or schema["decimals"] is not None:
-        return Precision(estimator._dtype)
-    columns = (
-        column["name"]
-        for column in schema["sketch"]
-        if column["steps"].get(SHORT) == 0 and column["kinds"] == {"number": schema["rows"]}
-    )
-    return Precision(estimator._dtype, tuple(columns))
-
-
-def keyed_points(X: Any, ids: Any, decimals: int | None, precision: Precision) -> Points:
+def keyed_points(X: Any, ids: Any, decimals: int | None) -> Points:
     """Return the points that key the shared random numbers: rows of X, or one id for each row.
 
     Ids are taken as they are, only features are rounded.
     """
-    if ids is None:
-        if decimals is None:
-            _warn_if_precision_changed(X, precision.dtype)
-            _warn_if_rounded(X, precision.unrounded)
-            _warn_if_computed(X)
-        return as_points(X, decimals=decimals)
-    return check_ids(X, ids)
+    return as_points(X, decimals=decimals) if ids is None else check_ids(X, ids)
 
 
 def check_ids(X: Any, ids: Any) -> Points:
@@ -318,7 +283,7 @@ def check_ids(X: Any, ids: Any) -> Points:
             f"ids={ids!r} must hold one id for each of the {rows} rows of X: give a list, "
             "an array or a column."
         )
-    points = as_points(ids)
+    points = as_points(id_texts(ids))
     missing = [row for row, cell in enumerate(_cells_of_ids(ids)) if _has_no_label(cell)]
     if missing:
         raise ValueError(
@@ -390,82 +355,6 @@ def _has_no_label(cell: Any) -> bool:
     is_time = isinstance(cell, np.datetime64 | np.timedelta64)
     no_time = type(cell).__name__ == "NaTType" or (is_time and bool(np.isnat(cell)))
     return cell is None or no_time or is_nan(cell)
-
-
-def _warn_if_precision_changed(X: Any, fitted: Any) -> None:
-    """Warn when points come in another float precision than the training rows did.
-
-    ``float32(0.1)`` is another number than ``0.1``: such points have thresholds of their own.
-    """
-    dtype = float_precision(X)
-    if dtype is None or dtype == fitted or fitted != np.float64:
-        return
-    warn_user(
-        f"X is {dtype}, but the training rows were float64: the same person has other numbers, and "
-        "so another threshold, than in a float64 table. Use one precision, or "
-        "decimals=6.",
-        PreprocessingWarning,
-    )
-
-
-def _warn_if_rounded(X: Any, unrounded: tuple[Any, ...]) -> None:
-    """Warn when rows are rounded in columns in which no training row was.
-
-    If none of 200 numbers of a column (or more) has at most 8 decimals, fewer than 10 % of the
-    population's have, except with probability 1e-9: 16 of them, all rounded, are no sample of it.
-    Rows that somebody made up (a few, or a grid, in which numbers are repeated) are not looked at.
-    """
-    known = hasattr(X, "columns") or isinstance(X, np.ndarray)
-    if not known or len(unrounded) < _MIN_UNROUNDED or n_rows(X) < _MIN_SCORED:
-        return
-    some = take_rows(X, np.arange(_MIN_SCORED))
-    names = list(some.columns) if hasattr(some, "columns") else range(some.shape[1])
-    if any(name not in names for name in unrounded):
-        return  # a frame instead of an array, or the reverse
-    for name in unrounded[:_MAX_UNROUNDED]:
-        column = some[name] if hasattr(some, "columns") else some[:, name]
-        cells = np.asarray(column, dtype=np.float64)
-        cells = cells[~np.isnan(cells)]
-        if len(np.unique(cells)) < _MIN_SCORED - 2 or (np.round(cells, 8) != cells).any():
-            return
-    warn_user(
-        "X has numbers of at most 8 decimals in columns that were not rounded in the training rows "
-        f"({', '.join(map(repr, unrounded[:3]))}, ...): a rounded point is another point, with "
-        "another threshold. Give the numbers as they are, or fit all runs with decimals="
-        "6.",
-        PreprocessingWarning,
-    )
-
-
-def _warn_if_computed(X: Any) -> None:
-    """Warn when numbers of a column of floats differ from others in their last bits only."""
-    known = hasattr(X, "columns") or (isinstance(X, np.ndarray) and X.ndim == 2)
-    if not known or n_rows(X) < _MIN_COMPUTED:
-        return
-    some = take_rows(X, np.arange(min(n_rows(X), _MAX_COMPUTED)))
-    names = list(X.columns) if hasattr(X, "columns") else list(range(X.shape[1]))
-    found = []
-    for name in names[:_MAX_COMPUTED_COLUMNS]:
-        column = some[name] if hasattr(X, "columns") else some[:, name]
-        if str(getattr(column, "dtype", "")).lower() == "float64":
-            cells = np.sort(np.asarray(column, dtype=np.float64))
-            if nearly_equal(cells[np.newaxis]).any():
-                found.append(name)
-    warn_of_computed(found)
-
-
-def float_precision(X: Any) -> np.dtype[Any] | None:
-    """Return the shortest float type in a table, or None if it has no floats."""
-    if hasattr(X, "columns"):
-        # pandas: float64, or Float64 with missing values; polars: Float64
-        is_pandas = hasattr(X, "iloc")
-        dtypes = (
-            {c.dtype for c in pandas_columns(X)} if is_pandas else set(getattr(X, "dtypes", ()))
-        )
-        kinds = {str(dtype).lower() for dtype in dtypes}
-        return next((np.dtype(name) for name in _FLOATS if name in kinds), None)
-    dtype = getattr(X, "dtype", None)
-    return dtype if getattr(dtype, "kind", None) == "f" else None
 
 
 # -- arguments of fit that go to the base estimator, one value per row -----------------------------

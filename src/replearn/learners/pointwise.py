@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import bind_estimator
+from replearn.checks.fingerprint import bind_estimator
+from replearn.checks.points import describe_points
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import BlockEnsemble, RunContext
 from replearn.guarantees.design import VoteDesign
@@ -35,24 +36,19 @@ from replearn.learners.inputs import (
     check_n_models,
     checked_fit,
     fitted_key,
-    fitted_precision,
-    float_precision,
     with_base_tags,
 )
 from replearn.learners.predictions import VotePredictions
 from replearn.learners.training import (
-    RowSource,
     base_for_blocks,
     certify_plan,
     check_sample,
-    describe_blocks,
     design_of,
     identity_of,
     key_of_blocks,
     plan_in_force,
     requested_classes,
     requested_vote,
-    train_blocks,
     warn_if_blocks_cannot_learn,
 )
 from replearn.learners.usefulness import (
@@ -166,7 +162,7 @@ class PointwiseReplicableClassifier(VotePredictions):
     True
     """
 
-    _private_state: ClassVar[tuple[str, ...]] = ("_dtype", "_ensemble")
+    _private_state: ClassVar[tuple[str, ...]] = ("_ensemble",)
     _derived_state: ClassVar[tuple[str, ...]] = ("_ensemble",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"]), None],  # stacking shows predict only when fitted
@@ -249,7 +245,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         return self
 
     def _fit_rows(
-        self, given: RowSource, classes: NDArray[Any], context: RunContext | None = None
+        self, given: Any, classes: NDArray[Any], context: RunContext | None = None
     ) -> None:
         """Plan, train, vote and certify: the same for rows in memory and in files."""
         key = self._key_for_fit()
@@ -273,7 +269,8 @@ class PointwiseReplicableClassifier(VotePredictions):
         warned = warn_if_blocks_cannot_learn(plan.task, design, base)
         warn_if_votes_are_few(plan, given.class_counts, classes, base)
         trained = block_estimator(base, threshold)
-        blocks = train_blocks(sample, design, own, trained, **run)
+        blocks = sample.cut(design, own)
+        blocks.train(trained, **run)
         warned = warned or blocks.warn_if_constant(base)
 
         # Vote.
@@ -283,11 +280,10 @@ class PointwiseReplicableClassifier(VotePredictions):
 
         # Certify: the promise of the plan, for this key and this base estimator.
         if plan.certified:
-            failed += blocks.failed_conditions(trained, fingerprint)
-        schema = describe_blocks(blocks, base)
+            failed += blocks.failed_conditions(trained)
+        schema = describe_points(blocks.probe_rows, base=base, decimals=design.decimals)
         identity = identity_of(key, named, fingerprint, classes, given.n, failed, schema)
         self.certificate_ = certify_plan(plan, identity, blocks)
-        self._dtype = float_precision(blocks.probe_rows)
         self.usefulness_ = measure_votes(self._vote(), blocks, N_ROWS)
         if not warned:
             warn_if_useless(self.usefulness_, base)
@@ -343,7 +339,7 @@ class PointwiseReplicableClassifier(VotePredictions):
             check_is_fitted(self)  # raises scikit-learn's error; slower than the check above
         key = fitted_key(self)
         design = design_of(self, self.plan_)
-        fitted = (self.classes_, self.joint_variance_, fitted_precision(self))
+        fitted = (self.classes_, self.joint_variance_)
         return FittedVote(self._ensemble, design, key.child("vote"), *fitted, self.n_jobs)
 
     def __sklearn_is_fitted__(self) -> bool:

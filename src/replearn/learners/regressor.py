@@ -12,8 +12,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import Ridge
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from replearn.binding import bind_estimator, certify_choice
 from replearn.bounds import cell_escape, mean_rounding_flips, smallest_blocks_rounding
+from replearn.checks.choices import certify_choice
+from replearn.checks.fingerprint import bind_estimator
 from replearn.compat import HasMethods, Interval
 from replearn.execution import RunContext, model_predictions
 from replearn.learners.inputs import (
@@ -22,8 +23,6 @@ from replearn.learners.inputs import (
     check_n_models,
     checked_fit,
     fitted_key,
-    fitted_precision,
-    float_precision,
     keyed_points,
     refuse_classifier,
     with_base_tags,
@@ -31,10 +30,9 @@ from replearn.learners.inputs import (
 from replearn.learners.training import (
     COUNT,
     FRACTION,
+    Cut,
     FollowsPlan,
-    OnePartition,
     Sample,
-    train_blocks,
     warn_if_not_certified,
 )
 from replearn.randomness import SharedKey
@@ -113,7 +111,6 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
     True
     """
 
-    _private_state: ClassVar[tuple[str, ...]] = ("_dtype",)
     _set_by_plan: ClassVar[tuple[str, ...]] = ("rho", "resolution", "n_blocks", "y_range")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"]), None],
@@ -181,14 +178,14 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
             given = X, y
             X, values, _ = self._planned_rows(X, values)
             n_blocks = _number_of_blocks(params, len(values), ends)
-            cut = OnePartition(n_blocks, len(values) // n_blocks)
+            cut = Cut(len(values), n_blocks)
 
             # Train: disjoint blocks of equal size, one base estimator on each.
             run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
             sample = Sample(X, values)
-            blocks = train_blocks(sample, cut, key, base, **run)
+            blocks = sample.cut(cut, key)
+            blocks.train(base, **run)
             self.estimators_ = blocks.estimators
-            self._dtype = float_precision(X)
 
             # Certify: the rule rounds the mean of the blocks to each point's own grid.
             self.certificate_ = certify_choice(
@@ -350,7 +347,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the cell of each mean in the grid of its point, and the offset of the grid."""
         key = fitted_key(self)
-        points = keyed_points(X, ids, None, fitted_precision(self))
+        points = keyed_points(X, ids, None)
         offsets = key.child("grid").uniforms(points)
         return np.floor(means / self._resolution - offsets), offsets
 

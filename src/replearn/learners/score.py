@@ -17,8 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import bind_estimator, rows_needed, with_fewer_bins
 from replearn.bounds import score_half_width
+from replearn.checks.blocks import rows_needed, with_fewer_bins
+from replearn.checks.fingerprint import bind_estimator
+from replearn.checks.points import describe_points
 from replearn.compat import HasMethods, Interval
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.execution import BlockEnsemble, RunContext
@@ -44,8 +46,6 @@ from replearn.learners.inputs import (
     check_n_models,
     checked_fit,
     fitted_key,
-    fitted_precision,
-    float_precision,
     with_base_tags,
 )
 from replearn.learners.predictions import KeyedPredictions
@@ -53,20 +53,18 @@ from replearn.learners.score_rule import (
     ErrorCurve,
     FittedScore,
     block_variances,
-    check_curve,
     fit_curve,
     leading_pairs,
     measure_scores,
     own_blocks,
 )
 from replearn.learners.training import (
+    Blocks,
+    Cut,
     FollowsPlan,
     Sample,
-    TrainedBlocks,
     check_sample,
-    describe_blocks,
     identity_of,
-    train_blocks,
 )
 from replearn.learners.usefulness import (
     N_ROWS,
@@ -108,12 +106,6 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         Number of blocks of a partition, at least 3. If None, 24, or 8 if ``rho`` is at least 0.2
         and there are at least 10,000 rows; fewer if a block would have less than 80 rows, or
         less than the estimator needs (four times ``min_samples_leaf``).
-    n_partitions : int, default=None
-        Number of random partitions, which are derived from the key. If None, as many as 24 fits
-        allow.
-    standard_error : float, pair of float or None, default=None
-        The curve of standard errors, if it was fixed beforehand: the ``error_curve_`` of another
-        run, or its level alone. If None, it is estimated in ``fit``.
     classes : array-like, default=None
         The labels. If None, those in ``y``.
     decimals : int, default=None
@@ -122,9 +114,9 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         The source of all randomness of the estimator. Runs that should agree must use the same
         key.
     plan : Plan, default=None
-        A plan shared between labs. It sets ``rho``, ``n_blocks``, ``n_partitions`` and
-        ``standard_error``, which must then keep their defaults here, and the number of rows: a
-        surplus is left out by key.
+        A plan shared between labs. It sets ``rho`` and ``n_blocks``, which must then keep their
+        defaults here, the number of rows (a surplus is left out by key), and what only it has: the
+        number of partitions, and a standard error that was fixed beforehand.
     n_jobs : int, default=None
         Number of joblib workers. Predictions do not depend on it.
     verbose : int, default=0
@@ -135,9 +127,8 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
     certificate_ : Certificate
         What holds if the standard error is right, and in the worst case. Its verdict is
         "estimated".
-    error_curve_ : tuple of float
-        The curve of standard errors: its level at the threshold, and its power of
-        ``s (1 - s)``.
+    standard_error_ : float
+        Standard error of a score at the decision threshold.
     threshold_ : float
         The decision threshold in force.
     estimators_ : list of classifier
@@ -181,17 +172,15 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
     True
     """
 
-    _private_state: ClassVar[tuple[str, ...]] = ("_dtype", "_ensemble")
+    _private_state: ClassVar[tuple[str, ...]] = ("_ensemble",)
     _derived_state: ClassVar[tuple[str, ...]] = ("_ensemble",)
-    _set_by_plan: ClassVar[tuple[str, ...]] = ("rho", "n_blocks", "n_partitions", "standard_error")
+    _set_by_plan: ClassVar[tuple[str, ...]] = ("rho", "n_blocks")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"]), None],
         "rho": [Interval(Real, 0, 1, closed="right")],
         "threshold": THRESHOLD_CONSTRAINTS,
         "pos_label": POS_LABEL_CONSTRAINTS,
         "n_blocks": [Interval(Integral, MIN_BLOCKS, None, closed="left"), None],
-        "n_partitions": [Interval(Integral, 1, None, closed="left"), None],
-        "standard_error": [Interval(Real, 0, 1, closed="neither"), tuple, None],
         "classes": ["array-like", None],
         "decimals": [Integral, None],
         "shared_key": [str, bytes, Integral, SharedKey, None],
@@ -208,8 +197,6 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         threshold=None,
         pos_label=None,
         n_blocks=None,
-        n_partitions=None,
-        standard_error=None,
         classes=None,
         decimals=None,
         shared_key=None,
@@ -222,8 +209,6 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         self.threshold = threshold
         self.pos_label = pos_label
         self.n_blocks = n_blocks
-        self.n_partitions = n_partitions
-        self.standard_error = standard_error
         self.classes = classes
         self.decimals = decimals
         self.shared_key = shared_key
@@ -269,7 +254,9 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             base, threshold = self._split_threshold(classes)
             check_base(base, vote=None)
             params = self._in_force()
-            cut = cut_for(given, params, self._n_planned(given.n, given.unit))
+            n = self._n_planned(given.n, given.unit)
+            ways = None if self.plan is None else self.plan.inputs["n_partitions"]
+            cut = cut_for(given, params, n, ways)
             if given.unit == "rows":
                 base = with_fewer_bins(base, cut.block_size)
             trained = block_estimator(base, threshold)
@@ -281,7 +268,8 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             sample = given.planned(key, cut)
             warn_if_scores_are_few(cut.n_blocks, params.rho, given, classes, base)
             run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
-            blocks = train_blocks(sample, cut, key, trained, **run)
+            blocks = sample.cut(cut, key)
+            blocks.train(trained, **run)
             warned = blocks.warn_if_constant(base)
 
             # Standardise: how much scores vary, from rows and the blocks that do not know them.
@@ -290,19 +278,18 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             self.estimators_ = chosen.estimators
             self.threshold_ = chosen.threshold
             self._ensemble = self._make_ensemble(n_classes)
-            curve = self._curve(sample, blocks.cut.rows, cut, chosen.standard_error)
-            self.error_curve_ = (curve.level, curve.power)
+            curve = self._curve(sample, blocks.rows, cut, chosen.standard_error)
+            self.standard_error_ = curve.level
 
             if not sample.params:
-                failed += blocks.failed_conditions(trained, fingerprint)
-            schema = describe_blocks(blocks, base)
+                failed += blocks.failed_conditions(trained)
+            schema = describe_points(blocks.probe_rows, base=base, decimals=self.decimals)
             shared = self._inputs(
                 cut, sample.unit, n_classes, sorted(sample.params), curve, threshold
             )
             identity = identity_of(key, trained, fingerprint, classes, given.n, failed, schema)
             self.certificate_ = Certificate.of(derive("score", shared), identity)
             self.classes_ = classes
-            self._dtype = float_precision(X)
             self.usefulness_ = measure_scores(self._vote(), blocks, classes, N_ROWS)
             if not warned:
                 warn_if_useless(self.usefulness_, base)
@@ -334,18 +321,22 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         self, sample: Sample, blocks: list[NDArray[np.intp]], cut: Cut, uncertainty: float
     ) -> ErrorCurve:
         """Return the curve of standard errors, with that of the threshold on top."""
-        standard_error = self._in_force().standard_error
-        if standard_error is not None:
-            return check_curve(standard_error, self.threshold_)
+        fixed = self._fixed_error()
+        if fixed is not None:
+            return ErrorCurve(fixed, self.threshold_)
         per_block = -(-CALIBRATION_ROWS // cut.n_blocks)
         rows = np.concatenate([block[:per_block] for block in blocks[: cut.n_blocks]])
         scores = self._ensemble.soft_scores(take_rows(sample.X, rows), n_jobs=self.n_jobs)
         own = own_blocks(blocks, rows, cut.n_partitions, len(sample.codes))
         if scores.ndim == 3:
-            return fit_curve(leading_pairs(scores, own, cut.n_partitions), 0.5, flat=True)
+            return fit_curve(leading_pairs(scores, own, cut.n_partitions), 0.5)
         curve = fit_curve(block_variances(scores, own, cut.n_partitions), self.threshold_)
         # theorem: score-thresholds, section "A threshold from the data": both vary.
         return replace(curve, level=curve.level + uncertainty)
+
+    def _fixed_error(self) -> float | None:
+        """Return the standard error that the plan fixes; None if it is estimated."""
+        return None if self.plan is None else self.plan.inputs["standard_error"]
 
     def _split_threshold(self, classes: NDArray[Any]) -> tuple[Any, Any]:
         """Return the base estimator and its decision threshold, 0.5 by default."""
@@ -383,7 +374,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             "rho": float(params.rho),
             "threshold": threshold,
             "fit_params": fit_params,
-            "fixed_error": None if params.standard_error is None else list(self.error_curve_),
+            "fixed_error": self._fixed_error(),
             "standard_error": curve.level,
             "least_error": curve.least_error(width),
             "reach": reach,
@@ -405,12 +396,11 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         return FittedScore(
             self._ensemble,
             inputs["n_partitions"],
-            ErrorCurve(*self.error_curve_, self.threshold_),
+            ErrorCurve(self.standard_error_, self.threshold_),
             self.certificate_.value("score_half_width"),
             key.child("score"),
             inputs["n_classes"],
             inputs["decimals"],
-            fitted_precision(self),
             self.n_jobs,
         )
 
@@ -425,28 +415,14 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
 
 
 # -- blocks and decision threshold -----------------------------------------------------------------
-class Cut(NamedTuple):
-    """How the rows are cut: the same in all runs that are compared."""
-
-    n: int
-    n_blocks: int
-    n_partitions: int
-    decimals: int | None
-
-    @property
-    def block_size(self) -> int:
-        """Rows (or groups) of a block."""
-        return self.n // self.n_blocks
-
-
-def cut_for(sample: Sample, params: Any, n: int) -> Cut:
-    """Return how n rows of a sample are cut by the parameters in force.
+def cut_for(sample: Sample, params: Any, n: int, n_partitions: int | None) -> Cut:
+    """Return how n rows of a sample are cut by the parameters in force, and the plan if any.
 
     It depends on the number of rows, rho and the base estimator's parameters, never on the data.
     """
     need = rows_needed(base_estimator(params.estimator)) if sample.unit == "rows" else None
     useful = 0 if need is None else need.useful
-    sizes = params.n_blocks, params.n_partitions
+    sizes = params.n_blocks, n_partitions
     n_blocks, ways = blocks_and_partitions(n, float(params.rho), *sizes, useful)
     if n < n_blocks:
         raise ValueError(
@@ -463,7 +439,7 @@ class ScoreThreshold(NamedTuple):
     estimators: list[Any]
 
 
-def score_threshold(blocks: TrainedBlocks, threshold: Any) -> ScoreThreshold:
+def score_threshold(blocks: Blocks, threshold: Any) -> ScoreThreshold:
     """Return the probability from which the second class is the prediction.
 
     A target is reached by each block on its own rows: thresholds of the blocks of one partition

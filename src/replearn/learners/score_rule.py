@@ -1,7 +1,7 @@
 """From the scores of a few block estimators to predictions, with thresholds in standard errors.
 
-The standard error of a score is estimated row by row and pooled into a curve with two numbers: a
-row's own estimate from a few blocks is too noisy for two labs, because scales that differ by a
+The standard error of a score is estimated row by row and pooled into one number: a row's own
+estimate from a few blocks is too noisy for two labs, because scales that differ by a
 fifth add up to 0.08 to a flip probability (`mismatch_flip_bound`). Pooled over many rows the scales
 of two labs differ by a few percent.
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -25,14 +25,15 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr
 
 from replearn.execution import BlockEnsemble
-from replearn.learners.inputs import Precision, keyed_points
-from replearn.learners.training import TrainedBlocks
+from replearn.learners.explanation import Explanation
+from replearn.learners.inputs import keyed_points
+from replearn.learners.training import Blocks
 from replearn.learners.usefulness import (
     Usefulness,
     usefulness,
     without_own_block,
 )
-from replearn.learners.vote import Decision, decide_between_two
+from replearn.learners.vote import between_two
 from replearn.randomness import Points, SharedKey
 
 # -- standard errors of scores ---------------------------------------------------------------------
@@ -53,9 +54,12 @@ _STEPS = 60
 
 @dataclass(frozen=True)
 class ErrorCurve:
-    """Standard error of a score s: ``level * (s (1 - s) / (t (1 - t))) ** power``.
+    """Standard error of a score s: ``level * (s (1 - s) / (t (1 - t))) ** |t - 1/2|``.
 
-    >>> curve = ErrorCurve(0.03, 0.0, 0.5)
+    Flat at t = 1/2; the nearer t is to 0 or 1, the more the curve is that of a share. At 1/2 a
+    curve that follows the scores moves thresholds to both ends, which only costs accuracy.
+
+    >>> curve = ErrorCurve(0.03, 0.5)
     >>> curve.standardised(np.array([0.44, 0.5])).round(6).tolist()
     [-2.0, 0.0]
     >>> curve.scores(np.array([-2.0, 0.0])).round(6).tolist()
@@ -63,15 +67,18 @@ class ErrorCurve:
     """
 
     level: float  # standard error at the threshold
-    power: float  # 0: the same everywhere; 1/2: as of shares; 1: as of a logistic curve
     threshold: float  # the decision threshold t
 
     def errors(self, scores: Floats) -> Floats:
         """Return the standard errors of scores."""
+        return np.asarray(np.maximum(self.level * self.shape(scores), MIN_ERROR))
+
+    def shape(self, scores: Floats) -> Floats:
+        """Return the standard errors of scores relative to that at the threshold."""
         t = self.threshold
         product = np.maximum(scores * (1.0 - scores), MIN_PRODUCT)
         relative = product / max(t * (1.0 - t), MIN_PRODUCT)
-        return np.asarray(np.maximum(self.level * relative**self.power, MIN_ERROR))
+        return np.asarray(relative ** abs(t - 0.5))
 
     @cached_property
     def _standardised_grid(self) -> Floats:
@@ -108,54 +115,32 @@ class RowErrors(NamedTuple):
     degrees: float
 
 
-def fit_curve(rows: RowErrors, threshold: float, *, flat: bool = False) -> ErrorCurve:
+def fit_curve(rows: RowErrors, threshold: float) -> ErrorCurve:
     """Pool the standard errors of rows into a curve: the mean among rows within its own reach.
 
     A flip probability is proportional to the standard error, so that the mean over rows makes the
-    mean flip probability right. Mean square and shape come from the unbiased variances, by the
-    equations of gamma regression with a logarithmic link, in which they enter linearly; how far
-    the mean is below the root mean square, from the variances of single blocks, which are
-    positive. The nearer the threshold is to 1/2, the flatter is the curve: there a curve that
-    follows the scores moves thresholds to both ends, which costs accuracy and brings nothing.
+    mean flip probability right. The mean square comes from the unbiased variances; how far the mean
+    is below the root mean square, from the variances of single blocks, which are positive.
 
     >>> s, exact = np.linspace(0.05, 0.95, 91), np.full(91, 0.03**2)
-    >>> flat = fit_curve(RowErrors(s, exact, exact, np.inf), 0.5)
-    >>> round(flat.level, 4), round(flat.power, 4)
-    (0.03, 0.0)
+    >>> round(fit_curve(RowErrors(s, exact, exact, np.inf), 0.5).level, 4)
+    0.03
     """
-    t = min(max(threshold, MIN_PRODUCT), 1.0 - MIN_PRODUCT)
-    index = np.log(np.maximum(rows.scores * (1.0 - rows.scores), MIN_PRODUCT) / (t * (1.0 - t)))
-    shrink = 0.0 if flat else abs(2.0 * t - 1.0)
-    # power of the variance: twice that of the standard error
     level = 0.1
-    power = 1.0
     for _ in range(_STEPS):
-        curve = ErrorCurve(level, shrink * power / 2.0, threshold)
+        curve = ErrorCurve(level, threshold)
         weights = _in_reach(curve, rows.scores)
-        shape = np.exp(shrink * power * index)
+        shape = curve.shape(rows.scores) ** 2
         square = float((weights * rows.variances / shape).sum())
         even = _evenness(rows.singles / shape, rows.degrees, weights)
         level = (level + max(square * even, MIN_ERROR**2) ** 0.5) / 2.0
-        power = _steeper(power, index, rows.variances, weights)
-    return ErrorCurve(level, shrink * power / 2.0, threshold)
+    return ErrorCurve(level, threshold)
 
 
 def _in_reach(curve: ErrorCurve, scores: Floats) -> Floats:
     """Return weights of rows that thresholds can reach, with a soft edge."""
     weights = 1.0 / (1.0 + (np.abs(curve.standardised(scores)) / REACH) ** 8) + 1e-12
     return np.asarray(weights / weights.sum())
-
-
-def _steeper(power: float, index: Floats, variances: Floats, weights: Floats) -> float:
-    """Make one step towards the power of the variances, which lies between 0 and 2."""
-    shape = np.exp(power * index)
-    level = float((weights * variances / shape).sum())
-    centred = index - (weights * index).sum()
-    spread = float((weights * centred**2).sum())
-    if level <= 0.0 or spread <= 0.0:
-        return power
-    step = float((weights * (variances / (level * shape) - 1.0) * centred).sum()) / spread
-    return min(max(power + step, 0.0), 2.0)
 
 
 def _evenness(variances: Floats, degrees: float, weights: Floats) -> float:
@@ -223,20 +208,6 @@ def own_blocks(
     return own
 
 
-def check_curve(given: Any, threshold: float) -> ErrorCurve:
-    """Return a curve from what a user gives: a level, or a pair of level and power."""
-    try:
-        level, power = (float(given), 0.0) if np.ndim(given) == 0 else map(float, given)
-    except (TypeError, ValueError):
-        level = power = float("nan")
-    if not (0.0 < level < 1.0 and 0.0 <= power <= 1.0):
-        raise ValueError(
-            f"standard_error={given!r} must be a number in (0, 1), or a pair of such a number and "
-            "a power in [0, 1], as another run's error_curve_."
-        )
-    return ErrorCurve(level, power, threshold)
-
-
 def leading_pairs(scores: Floats, own: NDArray[np.intp], n_partitions: int) -> RowErrors:
     """Return `block_variances` of the difference of the two leading classes, moved into [0, 1].
 
@@ -263,7 +234,6 @@ class FittedScore:
     key: SharedKey
     n_classes: int
     decimals: int | None
-    precision: Precision
     n_jobs: int | None
 
     @property
@@ -272,22 +242,18 @@ class FittedScore:
         kind = ScoreRule if self.n_classes <= 2 else SphereRule
         return kind(self.curve, self.half_width, self.n_partitions, self.n_classes)
 
-    def rule_for(self, X: Any) -> ScoreRule | SphereRule:
-        """Return the rule for these points, which is the same for all."""
-        return self.rule
-
     def votes(self, X: Any) -> Floats:
         """Score of each model, (n, models) or (n, models, classes)."""
         return self.ensemble.soft_scores(X, n_jobs=self.n_jobs)
 
     def votes_and_noise(self, X: Any, ids: Any = None) -> tuple[Floats, Floats]:
         """Return the scores, and the points' shared random numbers."""
-        points = keyed_points(X, ids, self.decimals, self.precision)
+        points = keyed_points(X, ids, self.decimals)
         return self.votes(X), self.rule.noise(self.key, points)
 
 
 def measure_scores(
-    fitted: FittedScore, blocks: TrainedBlocks, classes: NDArray[Any], n_tried: int
+    fitted: FittedScore, blocks: Blocks, classes: NDArray[Any], n_tried: int
 ) -> Usefulness | None:
     """Return how useful the scores are for rows of the first blocks, each without its own block.
 
@@ -296,7 +262,7 @@ def measure_scores(
     n_blocks = blocks.design.n_blocks
     if n_blocks < 2 or len(classes) < 2:
         return None
-    X, codes, owners = blocks.cut.first_rows(n_tried)
+    X, codes, owners = blocks.first_rows(n_tried)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # predictions will show them
         scores, noise = fitted.votes_and_noise(X)
@@ -378,17 +344,18 @@ class ScoreRule:
         score = mean_score(scores)
         return np.maximum(self.curve.errors(score), spread(scores, self.n_partitions))
 
-    def decide(self, scores: Floats, noise: Floats) -> Decision:
-        """Return the predictions with scores, standard errors and thresholds."""
+    def explain(self, scores: Floats, noise: Floats) -> Explanation:
+        """Return codes of the predictions with scores, standard errors and thresholds."""
         score = mean_score(scores)
         keyed = self.curve.scores(noise)
-        prediction = self.predictions(scores, noise)
-        decision = decide_between_two(score, self._chance_of_mean(score), keyed, prediction)
-        return replace(
-            decision,
+        return between_two(
+            self.predictions(scores, noise),
+            score,
             margin=score - keyed,  # the keyed threshold is one on the score, not on the response
+            flip_probability=self.flips(scores, noise),
+            keyed_threshold=keyed,
+            response=self._chance_of_mean(score),
             standard_error=self.standard_errors(scores),
-            threshold=self.curve.threshold,
         )
 
     def flips(self, scores: Floats, noise: Floats) -> Floats:
@@ -446,8 +413,8 @@ class SphereRule:
         """Mean predicted probability of each class."""
         return mean_score(scores)
 
-    def decide(self, scores: Floats, noise: Floats) -> Decision:
-        """Return the predictions with scores, runners-up and what the offsets add."""
+    def explain(self, scores: Floats, noise: Floats) -> Explanation:
+        """Return codes of the predictions with scores and runners-up."""
         score = mean_score(scores)
         prediction = self.predictions(scores, noise)
         every = np.arange(len(score))
@@ -455,12 +422,13 @@ class SphereRule:
         others = heights.copy()
         others[every, prediction] = -np.inf
         runner_up = np.argmax(others, axis=1)
-        return Decision(
+        return Explanation(
             prediction=prediction,
-            score=score,
-            margin=heights[every, prediction] - heights[every, runner_up],
+            score=score[every, prediction],
             runner_up=runner_up,
-            lead=noise[every, prediction] - noise[every, runner_up],
+            runner_up_score=score[every, runner_up],
+            margin=heights[every, prediction] - heights[every, runner_up],
+            flip_probability=self.flips(scores, noise),
         )
 
     def flips(self, scores: Floats, noise: Floats) -> Floats:

@@ -1,41 +1,38 @@
 """The path of every estimator that trains on blocks: sample, plan, **train**, rule, certificate.
 
-The sample is cut by key and content, and one estimator is fitted on each block. Where the rows
-come from is the sample's affair: they are in memory here, and in files in `replearn.outofcore`.
-Both kinds of sample have the same methods, those of `RowSource`, and so have their blocks
-(`BlockRows`). A plan depends on the parameters and the number of rows only, never on the data.
+The sample is cut by key and content, and one estimator is fitted on each block. Rows in files have
+a sample and blocks of their own with the same methods (`replearn.outofcore.sample`). A plan depends
+on the parameters and the number of rows only, never on the data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from inspect import signature
 from numbers import Integral, Real
 from types import MappingProxyType, SimpleNamespace
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.binding import (
+from replearn.checks.blocks import (
     PROBES,
-    Fingerprint,
     adapted_to_blocks,
     block_condition,
-    copy_conditions,
-    describe_points,
     family_of,
-    has_distinct_column,
-    in_words,
-    index_of,
-    refuted_point_mass,
     rows_needed,
-    rows_sketched,
-    sample_conditions,
     warn_if_constant,
+)
+from replearn.checks.fingerprint import Fingerprint, in_words
+from replearn.checks.point_masses import (
+    has_distinct_column,
+    refuted_point_mass,
     without_masses,
 )
+from replearn.checks.sample import failed_by_sample, index_of
 from replearn.compat import Interval
 from replearn.exceptions import ConstantBlocksWarning, NotCertifiedWarning, warn_user
 from replearn.execution import RunContext, fit_blocks, make_blocks
@@ -62,97 +59,21 @@ from replearn.randomness import HoldsKey, Points, SharedKey, as_points
 from replearn.tables import is_sparse, take_rows
 
 
-class BlockDesign(Protocol):
-    """How a sample is cut; a plan, or the cut of an estimator that plans by itself."""
+class Cut(NamedTuple):
+    """How the rows are cut into blocks where no plan of votes says it."""
 
-    @property
-    def n_blocks(self) -> int:
-        """Blocks of one partition."""
+    n: int
+    n_blocks: int
+    n_partitions: int = 1
+    decimals: int | None = None
 
     @property
     def block_size(self) -> int:
         """Rows (or groups) of a block."""
-
-    @property
-    def n_partitions(self) -> int:
-        """In how many ways the same rows are cut."""
-
-    @property
-    def decimals(self) -> int | None:
-        """Decimals to which features are rounded before they are hashed."""
-
-
-class OnePartition(NamedTuple):
-    """A cut in one way."""
-
-    n_blocks: int
-    block_size: int
-    n_partitions: int = 1
-    decimals: int | None = None
+        return self.n // self.n_blocks
 
 
 # -- what a fit uses of its rows -------------------------------------------------------------------
-class FirstRows(NamedTuple):
-    """The first rows of the first partition in keyed order, each with its label and its block."""
-
-    X: Any
-    codes: NDArray[Any]
-    blocks: NDArray[np.intp]
-
-
-class RowSource(Protocol):
-    """The rows of a fit: `Sample`, or a table in files."""
-
-    @property
-    def n(self) -> int:
-        """Rows, or groups where there are groups."""
-
-    @property
-    def unit(self) -> str:
-        """What `n` counts."""
-
-    @property
-    def n_columns(self) -> int | None:
-        """Columns of a dense table; None for texts and sparse rows."""
-
-    @property
-    def class_counts(self) -> NDArray[np.int64]:
-        """How often each class occurs."""
-
-    @property
-    def groups(self) -> Any:
-        """One group id per row, or None."""
-
-    def failed_conditions(self) -> tuple[str, ...]:
-        """Return what the rows refute of the conditions of a certificate, and warn about it."""
-
-    def planned(self, key: SharedKey, plan: Any) -> Any:
-        """Leave out by key what there is beyond the plan's n."""
-
-    def cut(self, design: Any, key: SharedKey) -> Any:
-        """Cut the rows into blocks."""
-
-
-class BlockRows(Protocol):
-    """Rows that are cut into blocks, partition by partition."""
-
-    @property
-    def label_counts(self) -> NDArray[np.int64]:
-        """How often each label occurs in each block, (blocks, classes)."""
-
-    def fit(self, estimator: Any, keys: list[SharedKey], names: list[str], **run: Any) -> list[Any]:
-        """Fit one clone of the estimator on each block."""
-
-    def first_rows(self, count: int, *, independent: bool = False) -> FirstRows:
-        """Return some rows; if they must be independent, one of each group."""
-
-    def block(self, index: int) -> tuple[Any, NDArray[Any]]:
-        """Return the rows of a block and the codes of their labels."""
-
-    def refuted_point_mass(self, assumed: float) -> str | None:
-        """Say in words that equal rows refute a bound on point masses; None if they do not."""
-
-
 class Sample(NamedTuple):
     """A labelled sample in memory; rows of one group stay together."""
 
@@ -208,8 +129,7 @@ class Sample(NamedTuple):
 
     def failed_conditions(self) -> tuple[str, ...]:
         """Return what the rows refute of the conditions of a certificate, and warn about it."""
-        failed = sample_conditions(self.X)
-        return failed + copy_conditions(self.X, self.codes, self.groups, self.label_index)
+        return failed_by_sample(self.X, self.codes, self.groups, self.label_index)
 
     def planned(self, key: SharedKey, plan: Any) -> Sample:
         """Forget the order of the file, and leave out by key what a lab has beyond the plan's n.
@@ -240,20 +160,19 @@ class Sample(NamedTuple):
             return self
         return self.take(key.child("file").order(self.points, self.codes))
 
-    def cut(self, design: BlockDesign, key: SharedKey) -> BlocksInMemory:
+    def cut(self, design: VoteDesign | Cut, key: SharedKey) -> Blocks:
         """Cut the rows into disjoint blocks of equal size, partition by partition."""
-        points = self.with_params(as_points(self.X, decimals=design.decimals))
         # theorem: content-keyed-partition
         rows = make_blocks(
             key,
-            points,
+            self.with_params(as_points(self.X, decimals=design.decimals)),
             self.codes,
             design.n_blocks,
             design.block_size,
             partition=range(design.n_partitions),
             groups=self.groups,
         )
-        return BlocksInMemory(self, design, points, rows)
+        return Blocks(self, design, key, rows)
 
 
 def check_sample(X: Any, y: Any, groups: Any, classes: Any) -> tuple[Sample, NDArray[Any]]:
@@ -265,52 +184,72 @@ def check_sample(X: Any, y: Any, groups: Any, classes: Any) -> tuple[Sample, NDA
 
 
 # -- training --------------------------------------------------------------------------------------
-@dataclass(frozen=True, eq=False)
-class BlocksInMemory:
-    """Blocks of a sample in memory: the positions of their rows, in keyed order."""
+@dataclass(eq=False)
+class Blocks:
+    """The blocks of one fit, partition by partition, and the estimators trained on them.
 
-    sample: Sample
-    design: BlockDesign
-    points: Points
+    Parameters
+    ----------
+    sample : Sample
+        The rows that the design counts.
+    design : VoteDesign or Cut
+        Number and size of blocks, number of partitions; never from the data.
+    key : SharedKey
+        Cuts the rows and seeds the estimators.
+    rows : list of ndarray
+        The positions of the rows of each block, in keyed order.
+    """
+
+    sample: Any
+    design: VoteDesign | Cut
+    key: SharedKey
     rows: list[NDArray[np.intp]]
+    estimators: list[Any] = field(default_factory=list)
 
     @property
-    def label_counts(self) -> NDArray[np.int64]:
-        """How often each label occurs in each block, (blocks, classes)."""
-        codes = self.sample.codes
-        n_classes = max(2, int(codes.max()) + 1)
-        return np.array([np.bincount(codes[rows], minlength=n_classes) for rows in self.rows])
+    def indices(self) -> list[tuple[int, int]]:
+        """(partition, block) of all blocks, in the order in which they are trained."""
+        ways, n_blocks = range(self.design.n_partitions), range(self.design.n_blocks)
+        return [(partition, block) for partition in ways for block in n_blocks]
 
-    def fit(self, estimator: Any, keys: list[SharedKey], names: list[str], **run: Any) -> list[Any]:
-        """Fit one clone of the estimator on each block."""
-        sample = self.sample
-        return fit_blocks(
+    @property
+    def keys(self) -> list[SharedKey]:
+        """The key of the seeds of each block."""
+        return [self.key.child("seed", *index) for index in self.indices]
+
+    @property
+    def names(self) -> list[str]:
+        """How errors name each block."""
+        return [f"block {block} of partition {partition}" for partition, block in self.indices]
+
+    def train(
+        self,
+        estimator: Any,
+        *,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        context: RunContext | None = None,
+    ) -> None:
+        """Fit one clone of the estimator on each block.
+
+        Parameters
+        ----------
+        estimator : estimator
+            The base estimator.
+        n_jobs, verbose, context
+            How to run; the fitted estimators do not depend on it.
+        """
+        self.estimators = fit_blocks(
             estimator,
-            sample.X,
-            sample.codes,
+            self.sample.X,
+            self.sample.codes,
             self.rows,
-            keys,
-            names=names,
-            params=sample.params,
-            **run,
-        )
-
-    def first_rows(self, count: int, *, independent: bool = False) -> FirstRows:
-        """Return some rows; if they must be independent, one of each group."""
-        first = self.rows[: self.design.n_blocks]
-        groups = self.sample.groups if independent else None
-        if groups is None:
-            ends = np.cumsum([len(block) for block in first])
-            first = first[: 1 + int(np.searchsorted(ends, count))]
-        rows = np.concatenate(first)
-        blocks = np.repeat(np.arange(len(first)), [len(block) for block in first])
-        if groups is not None:
-            kept = np.sort(np.unique(groups[rows], return_index=True)[1])
-            rows = rows[kept]
-            blocks = blocks[kept]
-        chosen = rows[:count]
-        return FirstRows(
-            take_rows(self.sample.X, chosen), self.sample.codes[chosen], blocks[:count]
+            self.keys,
+            names=self.names,
+            params=self.sample.params,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            context=context,
         )
 
     def block(self, index: int) -> tuple[Any, NDArray[Any]]:
@@ -318,33 +257,40 @@ class BlocksInMemory:
         rows = self.rows[index]
         return take_rows(self.sample.X, rows), self.sample.codes[rows]
 
+    def first_rows(self, count: int) -> tuple[Any, NDArray[Any], NDArray[np.intp]]:
+        """Return the first rows of the first partition in keyed order, with labels and blocks."""
+        first = self.rows[: self.design.n_blocks]
+        ends = np.cumsum([len(block) for block in first])
+        first = first[: 1 + int(np.searchsorted(ends, count))]
+        blocks = np.repeat(np.arange(len(first)), [len(block) for block in first])
+        chosen = np.concatenate(first)[:count]
+        return take_rows(self.sample.X, chosen), self.sample.codes[chosen], blocks[:count]
+
+    @cached_property
+    def label_counts(self) -> NDArray[np.int64]:
+        """How often each label occurs in each block, (blocks, classes)."""
+        codes = self.sample.codes
+        n_classes = max(2, int(codes.max()) + 1)
+        return np.array([np.bincount(codes[rows], minlength=n_classes) for rows in self.rows])
+
     def refuted_point_mass(self, assumed: float) -> str | None:
         """Say in words that equal rows refute a bound on point masses; None if they do not."""
-        if self.design.decimals is None and has_distinct_column(self.sample.X):
+        sample = self.sample
+        if self.design.decimals is None and has_distinct_column(sample.X):
             return None
-        return refuted_point_mass(self.points, assumed, self.sample.groups)
+        points = as_points(sample.X, decimals=self.design.decimals)
+        return refuted_point_mass(points, assumed, sample.groups)
 
-
-@dataclass(frozen=True, eq=False)
-class TrainedBlocks:
-    """The blocks of one fit, partition by partition: rows, keys of the seeds, fitted estimators."""
-
-    sample: Any
-    design: BlockDesign
-    cut: Any  # BlockRows
-    keys: list[SharedKey]
-    names: list[str]
-    estimators: list[Any]
-
+    # -- the same for rows in files --------------------------------------------------------------
     @property
     def positive_shares(self) -> list[float]:
         """Share of the second class among the rows of each block."""
-        return [float(counts[1] / counts.sum()) for counts in self.cut.label_counts]
+        return [float(counts[1] / counts.sum()) for counts in self.label_counts]
 
     @property
     def probe_rows(self) -> Any:
         """Some training rows, by key: what fitted estimators are tried on."""
-        return self.cut.first_rows(PROBES).X
+        return self.first_rows(PROBES)[0]
 
     def warn_if_constant(self, estimator: Any) -> bool:
         """Warn if most block estimators are constant, and return whether this was said."""
@@ -353,69 +299,14 @@ class TrainedBlocks:
             self.estimators[:n_blocks],
             estimator,
             self.probe_rows,
-            self.cut.label_counts[:n_blocks].sum(axis=0),
+            self.label_counts[:n_blocks].sum(axis=0),
             self.design.block_size,
             self.sample.unit,
         )
 
-    def failed_conditions(self, estimator: Any, fingerprint: Fingerprint) -> tuple[str, ...]:
-        """Fit a few blocks again and say if other predictions come out."""
-        return block_condition(
-            estimator,
-            self.cut.block,
-            self.keys,
-            self.estimators,
-            self.names,
-            fingerprint,
-            self.probe_rows,
-        )
-
-
-def block_indices(design: BlockDesign) -> list[tuple[int, int]]:
-    """Return (partition, block) of all blocks, in the order in which they are trained."""
-    return [(j, t) for j in range(design.n_partitions) for t in range(design.n_blocks)]
-
-
-def block_keys(key: SharedKey, design: BlockDesign) -> list[SharedKey]:
-    """Return the key of the seeds of each block."""
-    return [key.child("seed", *index) for index in block_indices(design)]
-
-
-def block_names(design: BlockDesign) -> list[str]:
-    """Return how errors name each block."""
-    return [f"block {t} of partition {j}" for j, t in block_indices(design)]
-
-
-def train_blocks(
-    sample: Any,
-    design: BlockDesign,
-    key: SharedKey,
-    estimator: Any,
-    *,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    context: RunContext | None = None,
-) -> TrainedBlocks:
-    """Cut the sample into disjoint blocks of equal size and fit an estimator on each of them.
-
-    Parameters
-    ----------
-    sample : RowSource
-        The rows that the design counts.
-    design : BlockDesign
-        Number and size of blocks, number of partitions; never from the data.
-    key : SharedKey
-        Cuts the rows and seeds the estimators.
-    estimator : estimator
-        The base estimator; it is cloned.
-    n_jobs, verbose, context
-        How to run; the fitted estimators do not depend on it.
-    """
-    cut = sample.cut(design, key)
-    keys = block_keys(key, design)
-    names = block_names(design)
-    run = {"n_jobs": n_jobs, "verbose": verbose, "context": context}
-    return TrainedBlocks(sample, design, cut, keys, names, cut.fit(estimator, keys, names, **run))
+    def failed_conditions(self, estimator: Any) -> tuple[str, ...]:
+        """Fit a block again and score rows alone; say if other predictions come out."""
+        return block_condition(estimator, self.block, self.keys, self.estimators, self.probe_rows)
 
 
 # -- from parameters to a request ------------------------------------------------------------------
@@ -678,12 +569,14 @@ class FollowsPlan(FittedState, HoldsKey):
         names = ("rho", "gamma", "alpha", "beta")
         return {name: float(params[name]) for name in names if name in params}
 
-    def _planned_rows(self, X: Any, codes: NDArray[Any]) -> tuple[Any, NDArray[Any], Any]:
+    def _planned_rows(
+        self, X: Any, codes: NDArray[Any], unit: str = "rows"
+    ) -> tuple[Any, NDArray[Any], Any]:
         """Return the rows to fit on with their labels, and their indices; None for all of them.
 
         The order is the sample's own: two labs keep independent rows, as every proof assumes.
         """
-        size = self._n_planned(len(codes))
+        size = self._n_planned(len(codes), unit)
         if size == len(codes):
             return X, codes, None
         rows = sample_order(self._key().child("surplus"), X, codes)[:size]
@@ -710,25 +603,16 @@ def identity_of(
         versions=fingerprint.versions,
         unbound=fingerprint.unbound,
         failed_conditions=failed,
-        **schema,
+        schema=schema,
     )
 
 
-def describe_blocks(blocks: TrainedBlocks, base: Any) -> dict[str, Any]:
-    """Return what a certificate says about the points of the rows that were used."""
-    n_columns = len(as_points(blocks.cut.first_rows(1).X).names)
-    first = blocks.cut.first_rows(rows_sketched(n_columns), independent=True)
-    rows = np.arange(len(first.codes))
-    decimals = blocks.design.decimals
-    return describe_points(first.X, first.codes, rows=rows, base=base, decimals=decimals)
-
-
-def certify_plan(plan: Plan, run: Identity, blocks: TrainedBlocks) -> Certificate:
+def certify_plan(plan: Plan, run: Identity, blocks: Blocks) -> Certificate:
     """Certify what a plan promises; less if equal rows refute what it assumes about masses."""
     unit = blocks.sample.unit
     refuted = None
     if "point-masses" in plan.assumptions:
-        refuted = blocks.cut.refuted_point_mass(plan.inputs["max_point_mass"])
+        refuted = blocks.refuted_point_mass(plan.inputs["max_point_mass"])
     if refuted is None:
         return plan.certificate(run, unit=unit)
     return without_masses(plan, refuted, run, unit=unit)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from replearn.binding import says_it_is_poor
+from replearn.checks.blocks import says_it_is_poor
 from replearn.exceptions import SmallSampleWarning, UsefulnessWarning, warn_user
 from replearn.guarantees.design import VoteDesign
 from replearn.guarantees.plan import Plan

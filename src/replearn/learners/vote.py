@@ -3,15 +3,14 @@
 Two classes: a point is predicted 1 iff its own keyed threshold lies below the law's value of its
 vote share (`ThresholdRule`). More classes: a draw with shared Gumbels between the classes whose
 shares are close (`GumbelRule`).
-All rules, also those of scores (`ScoreRule`, `SphereRule`), keep one contract: from the votes or
-scores of the blocks to a `Decision` about each point.
+Rules of scores (`ScoreRule`, `SphereRule`) have the same methods.
 """
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -31,8 +30,9 @@ from replearn.bounds import (
 )
 from replearn.execution import MIN_ROWS_PER_TASK, BlockEnsemble, side_by_side
 from replearn.guarantees.design import VoteDesign
-from replearn.learners.inputs import Precision, keyed_points
-from replearn.learners.training import TrainedBlocks
+from replearn.learners.explanation import Explanation
+from replearn.learners.inputs import keyed_points
+from replearn.learners.training import Blocks
 from replearn.learners.usefulness import (
     Usefulness,
     usefulness,
@@ -41,104 +41,8 @@ from replearn.learners.usefulness import (
 from replearn.randomness import Points, SharedKey, read_once
 from replearn.tables import n_rows, take_rows
 
-# -- the contract of a rule ------------------------------------------------------------------------
 Floats = NDArray[np.float64]
 
-
-@dataclass(frozen=True, eq=False)
-class Decision:
-    """What a rule decides about some points, one row each.
-
-    Parameters
-    ----------
-    prediction : ndarray of int
-        Code of the predicted class.
-    score : ndarray of shape (n, n_classes)
-        Share of the votes, or mean predicted probability, of each class.
-    margin : ndarray of shape (n,)
-        Two classes: response (or score) of ``classes[1]`` minus the point's threshold, positive iff
-        ``classes[1]`` is predicted. More classes: distance from the runner-up, nonnegative.
-    runner_up : ndarray of int
-        Code of the class that comes next.
-    key_chance : ndarray of shape (n, n_classes) or None
-        Probability over all keys that these votes or scores predict each class; for two classes
-        the second column is the response of the law. None where it is not known.
-    keyed_threshold : ndarray of shape (n,) or None
-        The point's own keyed threshold; two classes only.
-    standard_error : ndarray of shape (n,) or None
-        Of the score; rules of scores only.
-    lead : ndarray of shape (n,) or None
-        What the point's shared offsets add to the prediction against the runner-up.
-    threshold : float
-        Two classes: the score at which both classes are equally likely over all keys.
-    """
-
-    prediction: NDArray[np.intp]
-    score: Floats
-    margin: Floats
-    runner_up: NDArray[np.intp]
-    key_chance: Floats | None = None
-    keyed_threshold: Floats | None = None
-    standard_error: Floats | None = None
-    lead: Floats | None = None
-    threshold: float = 0.5
-
-
-class Rule(Protocol):
-    """How votes (or scores) of the blocks and shared random numbers become predictions."""
-
-    def noise(self, key: SharedKey, points: Points) -> Floats:
-        """Return each point's shared random numbers."""
-
-    def predictions(self, votes: NDArray[Any], noise: Floats) -> NDArray[np.intp]:
-        """Return the code of each prediction."""
-
-    def decide(self, votes: NDArray[Any], noise: Floats) -> Decision:
-        """Return the predictions with what they follow from."""
-
-    def proba(self, votes: NDArray[Any]) -> Floats:
-        """Return the share or mean probability of each class, (n, n_classes)."""
-
-    def flips(self, votes: NDArray[Any], noise: Floats) -> Floats:
-        """Estimate how likely a fresh sample predicts differently, under this key."""
-
-
-def decide_between_two(
-    score: Floats, response: Floats, keyed_threshold: Floats, prediction: NDArray[np.intp]
-) -> Decision:
-    """Return a decision between two classes: the second one iff the response is larger."""
-    return Decision(
-        prediction=prediction,
-        score=np.column_stack([1.0 - score, score]),
-        margin=response - keyed_threshold,
-        runner_up=1 - prediction,
-        key_chance=np.column_stack([1.0 - response, response]),
-        keyed_threshold=keyed_threshold,
-    )
-
-
-def decide_among_many(
-    score: Floats, log_weights: Floats, key_chance: Floats, prediction: NDArray[np.intp]
-) -> Decision:
-    """Return a decision among several classes: the one with the largest weight.
-
-    ``log_weights`` contain the shared Gumbels. Among classes that no key can predict, the one with
-    more votes comes next.
-    """
-    every = np.arange(len(score))
-    runner_up = np.lexsort((-score, -log_weights), axis=1)[:, 1]
-    lead = log_weights[every, prediction] - log_weights[every, runner_up]
-    return Decision(
-        prediction=prediction,
-        score=score,
-        # log weights amplify rounding near weight 0; their share of both weights does not
-        margin=np.tanh(lead / 2.0),
-        runner_up=runner_up,
-        key_chance=key_chance,
-    )
-
-
-# -- votes -----------------------------------------------------------------------------------------
 
 _UNIFORM_BITS = 53
 
@@ -152,7 +56,6 @@ class FittedVote:
     key: SharedKey
     classes: NDArray[Any]
     joint_variance: float
-    precision: Precision
     n_jobs: int | None
 
     @property
@@ -194,7 +97,7 @@ class FittedVote:
         return rule.predictions(votes, noise)
 
     def _points(self, X: Any, ids: Any) -> Points:
-        return keyed_points(X, ids, self.design.decimals, self.precision)
+        return keyed_points(X, ids, self.design.decimals)
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,10 +181,17 @@ class ThresholdRule:
         share = self.share(votes)
         return np.column_stack([1 - share, share])
 
-    def decide(self, votes: NDArray[Any], noise: Floats) -> Decision:
-        """Return the predictions with vote share, response of the law and threshold."""
-        prediction = self.predictions(votes, noise)
-        return decide_between_two(self.share(votes), self._responses(votes), noise, prediction)
+    def explain(self, votes: NDArray[Any], noise: Floats) -> Explanation:
+        """Return codes of the predictions with vote share, response of the law and threshold."""
+        response = self._responses(votes)
+        return between_two(
+            self.predictions(votes, noise),
+            self.share(votes),
+            margin=response - noise,
+            flip_probability=self.flips(votes, noise),
+            keyed_threshold=noise,
+            response=response,
+        )
 
     def flips(self, votes: NDArray[Any], noise: Floats) -> Floats:
         """Estimate how likely a fresh sample predicts differently, under this key."""
@@ -346,17 +256,36 @@ class GumbelRule:
         weights = votes.sum(axis=1)
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
-    def decide(self, votes: Floats, noise: Floats) -> Decision:
-        """Return the predictions with vote shares, chances over keys and runners-up."""
-        chances = self.key_chances(votes)
+    def explain(self, votes: Floats, noise: Floats) -> Explanation:
+        """Return codes of the predictions with vote shares and runners-up.
+
+        Among classes that no key can predict, the one with more votes comes next.
+        """
+        score = self.proba(votes)
         with np.errstate(divide="ignore"):
-            log_weights = np.log(chances) + noise
+            log_weights = np.log(self.key_chances(votes)) + noise
         prediction = self.predictions(votes, noise)
-        return decide_among_many(self.proba(votes), log_weights, chances, prediction)
+        every = np.arange(len(score))
+        runner_up = np.lexsort((-score, -log_weights), axis=1)[:, 1]
+        lead = log_weights[every, prediction] - log_weights[every, runner_up]
+        return Explanation(
+            prediction=prediction,
+            score=score[every, prediction],
+            runner_up=runner_up,
+            runner_up_score=score[every, runner_up],
+            # log weights amplify rounding near weight 0; their share of both weights does not
+            margin=np.tanh(lead / 2.0),
+            flip_probability=self.flips(votes, noise),
+        )
 
     def flips(self, votes: Floats, noise: Floats) -> Floats:
         """Estimate how likely a fresh sample predicts differently, under this key."""
         return class_flip_estimate(votes, self.design.n_blocks, noise, self.sharpness)
+
+
+def between_two(prediction: NDArray[np.intp], score: Floats, **columns: Any) -> Explanation:
+    """Return an explanation of two classes from the score of the second one."""
+    return Explanation(prediction, score, 1 - prediction, **columns)
 
 
 def below_law(
@@ -399,7 +328,7 @@ def partition_variance(
     return joint_variance(whole_votes(votes, design), design.n_blocks)
 
 
-def measure_votes(vote: FittedVote, blocks: TrainedBlocks, n_tried: int) -> Usefulness | None:
+def measure_votes(vote: FittedVote, blocks: Blocks, n_tried: int) -> Usefulness | None:
     """Return how useful the votes are for rows of the first blocks, each without its own block.
 
     None if there is nothing to compare.
@@ -407,7 +336,7 @@ def measure_votes(vote: FittedVote, blocks: TrainedBlocks, n_tried: int) -> Usef
     design = vote.design
     if design.n_blocks < 2 or len(vote.classes) < 2:
         return None
-    X, codes, owners = blocks.cut.first_rows(n_tried)
+    X, codes, owners = blocks.first_rows(n_tried)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # predictions will show them
         try:

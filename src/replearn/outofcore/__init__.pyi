@@ -1,4 +1,4 @@
-from .counting import ValueCounts as ValueCounts, n_views as n_views
+from .counting import DistinctValues as DistinctValues
 from .fit import fit_files
 from .folders import Folder as Folder
 from .predict import predict_files

@@ -1,11 +1,9 @@
-"""Equal rows and values of files larger than memory: how often they occur.
+"""Equal rows of files larger than memory, and how many values a column has.
 
 Hashes bring equal rows together in a bucket, as in memory.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,23 +37,18 @@ def equal_pairs(folder: Folder, order: Order) -> int:
     return sum(int(np.frombuffer(first, dtype=np.int64)[0]) for first in firsts)
 
 
-# -- how often the values of a column occur --------------------------------------------------------
-MAX_HALVED = 63
-HASHES = np.uint64(2**64 - 1)
+# -- how many different values a column has --------------------------------------------------------
+class DistinctValues:
+    """How many values a column has, by hashes of its cells, piece by piece.
 
+    Of more than ``most`` values those are kept whose hash lies below a limit, which is halved as
+    often as necessary.
 
-class ValueCounts:
-    """How often the values of a column occur, by hashes of its cells, piece by piece.
-
-    Of more than ``most`` different values those are counted whose hash lies below a limit, which is
-    halved as often as necessary: their counts are exact (theorem: repeated-rows, section "A part of
-    the rows").
-
-    >>> values = ValueCounts(most=100)
+    >>> values = DistinctValues(most=100)
     >>> for _ in range(3):
     ...     values.add(np.arange(1000, dtype=np.uint64) * np.uint64(2**54))
-    >>> values.n_rows, values.n_values, values.n_halved, np.unique(values.counts).tolist()
-    (3000, 1024, 4, [3])
+    >>> values.n_rows, values.n_values
+    (3000, 1024)
     """
 
     def __init__(self, most: int) -> None:
@@ -63,54 +56,20 @@ class ValueCounts:
         self.n_rows = 0
         self.n_halved = 0
         self.hashes = np.empty(0, dtype=np.uint64)
-        self.counts = np.empty(0, dtype=np.int64)
 
     def add(self, hashes: NDArray[np.uint64]) -> None:
         """Count the cells of another piece."""
-        # If all differ, about so many halves are necessary: fewer hashes are sorted.
-        n_halved = max(self.n_halved, int(np.log2(1 + len(hashes) // self.most)))
-        found, counts = np.unique(hashes[hashes <= _limit(n_halved)], return_counts=True)
-        while len(found) <= self.most and n_halved > self.n_halved:
-            n_halved -= 1
-            found, counts = np.unique(hashes[hashes <= _limit(n_halved)], return_counts=True)
-        own = ValueCounts(self.most)
-        own.n_rows = len(hashes)
-        own.n_halved = n_halved
-        own.hashes = found
-        own.counts = counts
-        self.merge([own])
-
-    def merge(self, others: Sequence[ValueCounts]) -> None:
-        """Count what others have counted."""
-        parts = [self, *others]
-        n_halved = max(part.n_halved for part in parts)
-        hashes = np.concatenate([part.hashes for part in parts])
-        found, indices = np.unique(hashes, return_inverse=True)
-        counts = np.zeros(len(found), dtype=np.int64)
-        np.add.at(counts, indices, np.concatenate([part.counts for part in parts]))
-        kept = found <= _limit(n_halved)
-        while np.count_nonzero(kept) > self.most and n_halved < MAX_HALVED:
-            n_halved += 1
-            kept = found <= _limit(n_halved)
-        self.n_rows = sum(part.n_rows for part in parts)
-        self.n_halved = n_halved
-        self.hashes = found[kept]
-        self.counts = counts[kept]
+        self.n_rows += len(hashes)
+        self.hashes = np.unique(np.concatenate([self.hashes, hashes[hashes <= self._limit]]))
+        while len(self.hashes) > self.most:
+            self.n_halved += 1
+            self.hashes = self.hashes[self.hashes <= self._limit]
 
     @property
     def n_values(self) -> int:
         """How many different values there are: exact if none was left out."""
         return len(self.hashes) << self.n_halved
 
-
-def n_views(n_halved: int) -> int:
-    """Return by what the false alarms of a part are divided, so that all parts share them.
-
-    >>> sum(1 / n_views(n_halved) for n_halved in range(MAX_HALVED + 1)) <= 1
-    True
-    """
-    return 2 if n_halved == 0 else 2 * MAX_HALVED
-
-
-def _limit(n_halved: int) -> np.uint64:
-    return HASHES >> np.uint64(n_halved)
+    @property
+    def _limit(self) -> np.uint64:
+        return np.uint64(2**64 - 1) >> np.uint64(self.n_halved)

@@ -15,8 +15,9 @@ from functools import partial
 from typing import Any
 
 from joblib import effective_n_jobs
+from sklearn.utils.parallel import Parallel, delayed
 
-from replearn.execution import Progress, in_workers, one_thread
+from replearn.execution import Progress, one_thread
 
 Work = Callable[[int], None]
 
@@ -40,9 +41,8 @@ class LocalEngine:
                     pinned(work, number)
                     progress.advance()
                 return
-            jobs = ((work, number) for number in numbers)
-            options = {"n_jobs": self.n_jobs, "return_as": "generator_unordered"}
-            for _ in in_workers(pinned, jobs, **options):
+            run = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
+            for _ in run(delayed(pinned)(work, number) for number in numbers):
                 progress.advance()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from replearn.binding import describe_estimator
+from replearn.checks.fingerprint import fingerprint
 from replearn.learners import (
     PointwiseReplicableClassifier,
     all_or_nothing,
@@ -125,6 +125,6 @@ def _describe(estimator: PointwiseReplicableClassifier) -> dict[str, str]:
     plan = estimator.plan
     return {
         "key": estimator._key_for_fit().fingerprint,
-        "learner": describe_estimator(clone(estimator).set_params(**run))[1],
+        "learner": fingerprint(clone(estimator).set_params(**run)).digest,
         "plan": "" if plan is None else digest_of(plan.to_json()),
     }

@@ -62,7 +62,7 @@ class Job:
             work = partial(rank_bucket, self.folder, order, self.table.n_pieces)
             self.each_bucket(work, order, "buckets ranked")
 
-    def cut(self, order: Order, plan: VoteDesign) -> Cut:
+    def cut(self, order: Order, plan: Any) -> Cut:
         """Find the ranks at which the blocks of a partition end."""
         indices = [block * plan.block_size for block in range(1, plan.n_blocks + 1)]
         inside = [index for index in indices if index < plan.n]
@@ -88,7 +88,6 @@ class Job:
     def look(self, n: int) -> Look:
         """Look at all pieces."""
         look = Look(self.table, n)
-        look.prepare()
         self.each_piece(look.at_piece, look_file, "pieces looked through")
         return look
 

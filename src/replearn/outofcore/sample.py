@@ -1,4 +1,4 @@
-"""A table in files as the rows of a fit: the methods of `replearn.learners.Sample`, piece by piece.
+"""A table in files as the rows of a fit: a `Sample` whose rows are read piece by piece.
 
 Every step works on pieces, buckets or blocks that fit in memory and leaves its results in the
 folder, so that an interrupted fit continues there.
@@ -6,7 +6,6 @@ folder, so that an interrupted fit continues there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -15,16 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from replearn.binding import (
-    EQUAL_ROWS,
-    PROBES,
-    blocks_to_keep,
-    refuted_by_pairs,
-    rows_sketched,
-)
+from replearn.checks.blocks import PROBES, block_to_check
+from replearn.checks.point_masses import refuted_by_pairs
+from replearn.checks.sample import EQUAL_ROWS
 from replearn.execution import keyed_seeds, random_state_names
 from replearn.guarantees.design import VoteDesign
-from replearn.learners import N_ROWS, FirstRows
+from replearn.learners.training import Blocks
+from replearn.learners.usefulness import N_ROWS
 from replearn.outofcore.counting import (
     count_bucket,
     equal_pairs,
@@ -45,6 +41,7 @@ from replearn.persistence import TrainingFolder
 from replearn.randomness import SharedKey
 
 FIRST = "kept/first"
+KEPT = "kept/block"
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +82,7 @@ class FileSample:
 
     def cut(self, design: VoteDesign, key: SharedKey) -> BlocksOfFiles:
         """Cut the rows into disjoint blocks of equal size, partition by partition."""
-        return BlocksOfFiles(self, design, key)
+        return BlocksOfFiles(self, design, key, [])
 
     def count_equal(self, name: str, key: SharedKey, decimals: int | None) -> Order:
         """Count pairs of equal points by their hashes."""
@@ -98,31 +95,25 @@ class FileSample:
         return order
 
 
-@dataclass(frozen=True, eq=False)
-class BlocksOfFiles:
+class BlocksOfFiles(Blocks):
     """Blocks of a table in files: the rows of one partition after another are written to them."""
-
-    sample: FileSample
-    design: VoteDesign
-    key: SharedKey
 
     @property
     def job(self) -> Job:
         """The steps of the fit."""
-        return self.sample.job
-
-    @property
-    def _n_blocks(self) -> int:
-        return self.design.n_partitions * self.design.n_blocks
+        job: Job = self.sample.job
+        return job
 
     @cached_property
     def label_counts(self) -> NDArray[np.int64]:
         """How often each label occurs in each block, (blocks, classes)."""
         folder = self.job.folder
-        return np.array([folder.read_json(counts_file(n)) for n in range(self._n_blocks)])
+        return np.array([folder.read_json(counts_file(n)) for n in range(len(self.indices))])
 
-    def fit(self, estimator: Any, keys: list[SharedKey], names: list[str], **run: Any) -> list[Any]:
+    def train(self, estimator: Any, **run: Any) -> None:
         """Fit one clone of the estimator on each block; how to run is known to the engine."""
+        keys = self.keys
+        names = self.names
         orders = [self._order(number) for number in range(self.design.n_partitions)]
         left = [order for order in orders if f"done/{order.name}" not in self.job.folder]
         if left:
@@ -130,14 +121,14 @@ class BlocksOfFiles:
         estimator = clone(estimator)
         seed_names = random_state_names(estimator)
         seeds = [keyed_seeds(seed_names, key) for key in keys]
-        kept = blocks_to_keep(keys[0], len(keys))
+        kept = block_to_check(keys[0], len(keys))
         trusted_types = self.sample.trusted_types
         for order in left:
             first = orders.index(order) * self.design.n_blocks
             own = slice(first, first + self.design.n_blocks)
             cut = self.job.cut(order, self.design)
             described = (tuple(seeds[own]), tuple(names[own]), first, trusted_types)
-            self._train(Training(self.job.table, cut, estimator, *described), kept)
+            self._train_partition(Training(self.job.table, cut, estimator, *described), kept)
         folder = self.job.folder.child(MODELS)
         models = TrainingFolder(folder, len(keys), trusted_types).done()
         damaged = [number for number in range(len(keys)) if number not in models]
@@ -146,7 +137,7 @@ class BlocksOfFiles:
                 f"{folder.address} contains no complete model of {names[damaged[0]]}: remove the "
                 f"folder {self.job.folder.address}, and fit again."
             )
-        return [models[number] for number in range(len(keys))]
+        self.estimators = [models[number] for number in range(len(keys))]
 
     def _order(self, number: int) -> Order:
         own = self.key.child("partition", number).allow_pickle()
@@ -154,18 +145,16 @@ class BlocksOfFiles:
         bits = bucket_bits(self.design.n)
         return Order(f"partition-{number}", own, bits, self.design.decimals, earlier)
 
-    def _train(self, training: Training, kept: Sequence[int]) -> None:
+    def _train_partition(self, training: Training, kept: int) -> None:
         """Route and train one partition, and keep the rows that are looked at afterwards."""
         job = self.job
         cut = training.cut
         job.route(cut)
         if training.first == 0 and FIRST not in job.folder:
-            count = max(PROBES, N_ROWS, rows_sketched(len(job.table.features)))
+            count = max(PROBES, N_ROWS)
             write_kept(job.table, FIRST, read_first_rows(job.table, cut, count))
-        for number in kept:
-            if number in training.numbers and _kept_block(number) not in job.folder:
-                rows = read_block(job.table, cut, number - training.first)
-                write_kept(job.table, _kept_block(number), rows)
+        if kept in training.numbers and KEPT not in job.folder:
+            write_kept(job.table, KEPT, read_block(job.table, cut, kept - training.first))
         job.train(training)
         job.folder.write(f"done/{cut.order.name}", b"")
         for step in ("blocks", "hash", "rank", "cut"):
@@ -175,14 +164,14 @@ class BlocksOfFiles:
     def _first(self) -> LabelledRows:
         return read_kept(self.job.table, FIRST)
 
-    def first_rows(self, count: int, *, independent: bool = False) -> FirstRows:
-        """Return some rows, which are independent."""
+    def first_rows(self, count: int) -> tuple[Any, NDArray[Any], NDArray[np.intp]]:
+        """Return the first rows of the first partition in keyed order, with labels and blocks."""
         first = self._first.take(np.arange(min(count, len(self._first))))
-        return FirstRows(first.X, first.codes, np.arange(len(first)) // self.design.block_size)
+        return first.X, first.codes, np.arange(len(first)) // self.design.block_size
 
     def block(self, index: int) -> tuple[Any, NDArray[np.intp]]:
         """Return the rows of a block that is fitted again, and the codes of their labels."""
-        rows = read_kept(self.job.table, _kept_block(index))
+        rows = read_kept(self.job.table, KEPT)
         return rows.X, rows.codes
 
     def refuted_point_mass(self, assumed: float) -> str | None:
@@ -190,7 +179,3 @@ class BlocksOfFiles:
         n = self.sample.n
         order = self.sample.count_equal("equal", EQUAL_ROWS, self.design.decimals)
         return refuted_by_pairs(n, equal_pairs(self.job.folder, order), assumed)
-
-
-def _kept_block(number: int) -> str:
-    return f"kept/block-{number:06d}"

@@ -1,4 +1,5 @@
 from .coins import CoinDecision, decide_coin, decide_coins
+from .complete import CompleteLearner
 from .correlated_sampling import CorrelatedDraw, sample_correlated, sample_correlated_stream
 from .finite_randomness import FiniteRandomnessClassifier
 from .heavy_hitters import HeavyHitters, find_heavy_hitters
@@ -12,6 +13,7 @@ from .thresholds import ReplicableThresholdClassifier
 
 __all__ = [
     "CoinDecision",
+    "CompleteLearner",
     "CorrelatedDraw",
     "FiniteRandomnessClassifier",
     "HeavyHitters",

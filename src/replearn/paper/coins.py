@@ -19,6 +19,7 @@ from replearn.bounds.pairs import HALVED, central_binomial, gap_coefficients, la
 from replearn.bounds.theorem import theorem
 from replearn.guarantees.certificate import Certificate, certify
 from replearn.guarantees.promise import Ledger, Promise, Task, reached, rounded_up
+from replearn.paper.groups import one_of_each_group
 from replearn.paper.heavy_hitters import (
     MembershipLaw,
     below_levels,
@@ -284,6 +285,16 @@ def heads_of(flips: Any) -> NDArray[np.bool_]:
     return heads
 
 
+def independent_throws(
+    key: SharedKey, heads: NDArray[np.bool_], groups: ArrayLike | None
+) -> NDArray[np.bool_]:
+    """Return one throw of each group, all of them without groups."""
+    if groups is None:
+        return heads
+    rows = one_of_each_group(key, heads.astype(np.int64), np.zeros(len(heads), np.intp), groups)
+    return heads[rows]
+
+
 def coin_names(names: Any, n_coins: int) -> list[Any]:
     """Return the names of the coins, which key their random numbers: 0, 1, 2, ... for None."""
     labels = list(range(n_coins)) if names is None else list(names)
@@ -301,6 +312,7 @@ def decide_coins(
     rho: float = 0.1,
     beta: float | None = None,
     names: Any = None,
+    groups: ArrayLike | None = None,
 ) -> CoinDecision:
     """Decide for several coins whether the mean is above q0 or below p0.
 
@@ -319,6 +331,9 @@ def decide_coins(
         Requested probability of a wrong decision. If None, it is only stated.
     names : sequence, default=None
         Names of the coins, which key their thresholds. If None, 0, 1, 2, ...
+    groups : array-like of shape (n,), default=None
+        One id for each throw: throws of one group (one person) are not independent, so that one
+        of each group is used, and n counts groups.
 
     Returns
     -------
@@ -333,9 +348,9 @@ def decide_coins(
     >>> result.decisions[[0, 2]].tolist(), result.certificate.certified
     ([-1, 1], True)
     """
-    heads = heads_of(flips)
-    n, n_coins = heads.shape
     key = SharedKey(key)
+    heads = independent_throws(key, heads_of(flips), groups)
+    n, n_coins = heads.shape
     check_fraction("rho", rho)
     if_given(check_fraction, "beta", beta)
     law = coin_law(n, p0, q0, rho)
@@ -358,6 +373,7 @@ def decide_coin(
     rho: float = 0.1,
     beta: float | None = None,
     name: Any = "coin",
+    groups: ArrayLike | None = None,
 ) -> CoinDecision:
     """Decide for one coin whether its mean is above q0 or below p0.
 
@@ -367,7 +383,7 @@ def decide_coin(
         Outcomes, -1 and +1 or 0 and 1.
     p0, q0 : float, default=-1, 1
         Ends of the gap. The default is for a coin that always shows the same side.
-    key, rho, beta
+    key, rho, beta, groups
         As for `decide_coins`.
     name : object, default="coin"
         Name of the coin, which keys its threshold.
@@ -386,4 +402,4 @@ def decide_coin(
     throws = np.asarray(flips)
     if throws.ndim != 1:
         raise ValueError(f"flips must be one row of throws, got shape {throws.shape}.")
-    return decide_coins(throws, p0, q0, key=key, rho=rho, beta=beta, names=[name])
+    return decide_coins(throws, p0, q0, key=key, rho=rho, beta=beta, names=[name], groups=groups)

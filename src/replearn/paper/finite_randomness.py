@@ -16,11 +16,19 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import bind_estimator, certify_choice
 from replearn.bounds import finite_randomness_flip_bound
+from replearn.checks.choices import certify_choice
+from replearn.checks.fingerprint import bind_estimator
 from replearn.compat import HasMethods, Interval
 from replearn.execution import BlockEnsemble, ConstantVote, RunContext, random_state_names
-from replearn.guarantees.promise import Ledger, Promise, Task, above_budget, rounded_up
+from replearn.guarantees.promise import (
+    BLOCK_ASSUMPTIONS,
+    Ledger,
+    Promise,
+    Task,
+    above_budget,
+    rounded_up,
+)
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
@@ -32,10 +40,9 @@ from replearn.learners.inputs import (
 from replearn.learners.training import (
     COUNT,
     FRACTION,
+    Cut,
     FollowsPlan,
-    OnePartition,
     Sample,
-    train_blocks,
     warn_if_not_certified,
 )
 from replearn.paper.single_rule import check_two_labels
@@ -93,7 +100,13 @@ def _derive(
         f"{text} (at least {needed} blocks are needed, there are {n_blocks})"
         for text in above_budget("rho", flip, rho)
     )
-    return Promise(promises=tuple(promises), rho=flip, gamma=gamma, reasons=reasons)
+    return Promise(
+        promises=tuple(promises),
+        rho=flip,
+        gamma=gamma,
+        reasons=reasons,
+        assumptions=BLOCK_ASSUMPTIONS,
+    )
 
 
 def _solve(
@@ -310,11 +323,12 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
                     f"n_samples={len(codes)} rows."
                 )
             sample = Sample(take_rows(X, train), codes[train])
-            cut = OnePartition(int(params.n_blocks), len(train) // params.n_blocks)
-            blocks = train_blocks(sample, cut, key, base, n_jobs=self.n_jobs, context=context)
+            cut = Cut(len(train), int(params.n_blocks))
+            blocks = sample.cut(cut, key)
+            blocks.train(base, n_jobs=self.n_jobs, context=context)
             blocks.warn_if_constant(base)
             self.estimators_ = blocks.estimators
-            check_unseen_rows(sample.X, blocks.cut.rows, self.estimators_)
+            check_unseen_rows(sample.X, blocks.rows, self.estimators_)
             self._ensemble = self._make_ensemble()
 
             # theorem: finite-randomness (a few thresholds, one of them chosen replicably)

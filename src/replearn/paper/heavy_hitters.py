@@ -25,6 +25,7 @@ from replearn.bounds.pairs import HALVED, gap_coefficients, largest_mean
 from replearn.bounds.theorem import theorem
 from replearn.guarantees.certificate import Certificate, certify
 from replearn.guarantees.promise import Ledger, Promise, Task, reached, rounded_up
+from replearn.paper.groups import one_of_each_group
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.records import (
     bisect,
@@ -880,7 +881,9 @@ class HeavyHitters:
         Members of the set that is identical in both runs (S_gamma); all False for the pointwise
         notion, all True for the replicable one.
     n : int
-        Rows of the sample.
+        Rows of the sample that were used.
+    rows : ndarray of int or None
+        Which rows they were, one of each group; None if all of them.
     law : MembershipLaw or SetLaw
         Law of the thresholds outside the core or, for the replicable notion, of the one threshold.
     gamma_prime : float or None
@@ -895,6 +898,7 @@ class HeavyHitters:
     thresholds: NDArray[np.float64]
     core: NDArray[np.bool_]
     n: int
+    rows: NDArray[np.intp] | None
     law: MembershipLaw | SetLaw
     gamma_prime: float | None
     certificate: Certificate
@@ -947,6 +951,7 @@ def find_heavy_hitters(
     gamma: float = 0.1,
     law: str | MembershipLaw = "standard",
     decimals: int | None = None,
+    groups: ArrayLike | None = None,
 ) -> HeavyHitters:
     """Find the points of mass about nu and more.
 
@@ -973,6 +978,9 @@ def find_heavy_hitters(
         [nu/16, nu], or that of the paper, uniform on [nu/2, 2 nu].
     decimals : int, default=None
         Number of decimals to which numbers are rounded before points are compared.
+    groups : array-like, default=None
+        One id for each row: rows of one group (one person) are not independent, so that one of
+        each group is used, and n counts groups.
 
     Examples
     --------
@@ -986,6 +994,12 @@ def find_heavy_hitters(
     if_given(check_fraction, "rho", rho)
     check_choice("notion", notion, _NOTIONS)
     key = SharedKey(key)
+    kept = None
+    if groups is not None:
+        # Labels are not known here: rows of a group that are equal are told apart by position.
+        position = np.arange(n_rows(points))
+        kept = one_of_each_group(key, as_points(points, decimals=decimals), position, groups)
+        points = take_rows(points, kept)
     single = _membership_law(law, nu)
     core_law = _core_law(notion, nu, gamma, rho)
     # The pointwise law plays no part in the replicable notion, the core none in the pointwise one.
@@ -1007,6 +1021,7 @@ def find_heavy_hitters(
         thresholds=uniforms[rows],
         core=core[rows],
         n=counted.n,
+        rows=kept,
         law=laws[0],
         gamma_prime=None if core_law is None else 2.0 * core_law.low,
         certificate=certify(

@@ -340,7 +340,8 @@ def label_heavy_hitters(  # noqa: PLR0913
     Parameters
     ----------
     points : container of rows
-        The sample that `find_heavy_hitters` was given.
+        The sample that `find_heavy_hitters` was given; where it was given groups, too, the rows
+        that were used there are used here.
     labels : array-like
         Its labels. More than two different ones are supported for members that were found
         pointwise; the theorems about the whole vector of labels (replicable and approximate
@@ -390,6 +391,9 @@ def label_heavy_hitters(  # noqa: PLR0913
     clear = float(alpha) if label_noise else 1.0
     codes, names = _class_codes(labels, classes, heavy.notion)
     sample = as_points(points, decimals=decimals)
+    if heavy.rows is not None and len(sample) == len(codes) > heavy.rows.max():
+        sample = sample.take(heavy.rows)
+        codes = codes[heavy.rows]
     if len(sample) != heavy.n or len(codes) != heavy.n:
         raise ValueError(
             f"points and labels must be the {heavy.n} rows in which heavy was found, got "

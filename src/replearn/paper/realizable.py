@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from replearn.binding import bind
 from replearn.bounds import realizable_tail
 from replearn.bounds.numeric import Floats, bernoulli_divergence, upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.bounds.vc import GHOST_RATIOS, log_growth, realizable_tail_within
+from replearn.checks.fingerprint import fingerprint
 from replearn.compat import HasMethods
 from replearn.guarantees.promise import Ledger, Promise, Task, reached, rounded_up
 from replearn.learners.inputs import all_or_nothing, checked_fit
@@ -320,7 +320,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         self.plan = plan
 
     @checked_fit
-    def fit(self, X: Any, y: ArrayLike):
+    def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None):
         """Fit the best hypothesis, or abstain if none fits well.
 
         Parameters
@@ -329,6 +329,9 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
             The rows.
         y : array-like of shape (n,)
             Labels of two classes.
+        groups : array-like of shape (n,), default=None
+            One id for each row: rows of one group (one person) are not independent, so that one
+            of each group is used, and n counts groups.
 
         Returns
         -------
@@ -337,8 +340,8 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         """
         with all_or_nothing(self):
             params = self._in_force()
-            sample = X, y
-            X, y = self._check_rows(X, y)
+            sample = X, y, groups
+            X, y = self._check_rows(X, y, groups)
             key = self._key_for_fit()
             hypotheses = Stumps(X.shape[1]) if self.hypotheses is None else self.hypotheses
             exact = isinstance(hypotheses, HypothesisClass)
@@ -353,9 +356,10 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
             self.limit_ = ceiling * float(key.child("limit").uniforms([0])[0])
             self.released_ = self.training_error_ <= self.limit_
             self.hypothesis_ = model if self.released_ else Constant(True)
-            fingerprint = bind(hypotheses if exact else clone(hypotheses))
-            shared = {"d": d, "max_error_limit": float(ceiling)}
-            self._certify("realizable", X, y, fingerprint, sample=sample, **shared)
+            shared: dict[str, Any] = {"n": len(y), "d": d, "max_error_limit": float(ceiling)}
+            shared |= self._targets()
+            bound = {"hypotheses": fingerprint(hypotheses if exact else clone(hypotheses))}
+            self._certify("realizable", X, y, bound, sample=sample, **shared)
         warn_if_not_certified(self.certificate_)
         warn_if_abstains(
             self,

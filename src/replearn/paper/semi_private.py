@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from replearn.binding import bind, pool_digest
 from replearn.bounds import (
     selection_error_tail_sampled,
     selection_flip_bound_sampled,
@@ -31,6 +30,8 @@ from replearn.bounds import (
 )
 from replearn.bounds.numeric import binomial_cdf, upper_probability
 from replearn.bounds.theorem import theorem
+from replearn.checks.choices import pool_digest
+from replearn.checks.fingerprint import fingerprint
 from replearn.compat import HasMethods, Interval, validate_data
 from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees.certificate import Certificate, Identity
@@ -49,7 +50,7 @@ from replearn.paper.hypotheses import (
 from replearn.paper.realizable import cover_distance
 from replearn.paper.semi_replicable import listed_candidates, pool_and_rest, selection_budget
 from replearn.paper.single_rule import SingleRuleClassifier, check_two_labels, warn_if_abstains
-from replearn.primitives import choose_by_errors, error_counts
+from replearn.primitives import choose_by_errors, error_sums
 from replearn.randomness import SharedKey
 from replearn.records import check_count, check_fraction, check_positive, require_integer
 
@@ -256,7 +257,8 @@ def _derive(
         alpha=alpha,
         beta=failure,
         reasons=leaks + above_budget("beta", failure, beta),
-        assumptions=ASSUMPTIONS,
+        # Privacy holds for any rows, accuracy for independent ones and a pool apart from them.
+        assumptions=(*ASSUMPTIONS, "independent-rows", "candidates-fixed"),
     )
 
 
@@ -618,7 +620,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
             if cover is None:
                 yield _rule_of(self.hypotheses, X[rows], y[rows], key)
             else:
-                wrong, m = error_counts(cover.rules, X[rows], y[rows])
+                wrong, m = error_sums(cover.rules, X[rows], y[rows])
                 t = self._sharpness(cover)
                 index, _ = choose_by_errors(wrong / m, cover.names, sharpness=t, key=key)
                 yield cover.rules[index]
@@ -634,15 +636,15 @@ class SemiPrivateClassifier(SingleRuleClassifier):
                 "sharpness": float(self._sharpness(cover)),
             }
         params = self._in_force()
-        fingerprint = bind(self.hypotheses)
+        bound = fingerprint(self.hypotheses)
         pool = "" if cover is None else pool_digest(np.asarray(X_shared, dtype=np.float64))
         identity = Identity(
             self._key().fingerprint,
             classes=plain_labels(self.classes_),
-            versions=fingerprint.versions,
-            hypotheses=fingerprint.digest,
+            versions=bound.versions,
+            hypotheses=bound.digest,
             pool=pool,
-            unbound=fingerprint.unbound,
+            unbound=bound.unbound,
         )
         inputs = {
             "n": self.n_keys_ * self.n_parts_ * self.part_size_,

@@ -1,7 +1,8 @@
 """Semi-replicable learning: a shared unlabelled pool is enough.
 
 In the paper: ``thm:semi-supervised-repl-ub-formal``. The pool gives a list of candidates, and
-`select_hypothesis` chooses one replicably. Theory page: semi-replicable.
+one of them is chosen as by
+`replearn.select_hypothesis`. Theory page: semi-replicable.
 """
 
 from __future__ import annotations
@@ -14,15 +15,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.binding import bind
 from replearn.bounds import (
     log_growth,
     selection_error_tail_sampled,
     selection_flip_bound_sampled,
     smallest_sample_selection,
 )
+from replearn.checks.fingerprint import fingerprint
 from replearn.compat import Interval, validate_data
-from replearn.guarantees.promise import Ledger, Promise, Task, above_budget, rounded_up
+from replearn.guarantees.promise import (
+    CHOICE_ASSUMPTIONS,
+    Ledger,
+    Promise,
+    Task,
+    above_budget,
+    rounded_up,
+)
 from replearn.guarantees.selection import choice_scale
 from replearn.learners.inputs import all_or_nothing, checked_fit
 from replearn.learners.training import warn_if_not_certified
@@ -30,7 +38,7 @@ from replearn.paper.hypotheses import HypothesisClass, Stumps
 from replearn.paper.hypotheses.hypothesis import canonical_text
 from replearn.paper.realizable import cover_distance
 from replearn.paper.single_rule import SingleRuleClassifier
-from replearn.primitives import select_hypothesis
+from replearn.primitives import Selection, choose_by_errors, error_sums
 from replearn.records import smallest_integer
 
 _MAX_ROWS = 10**15
@@ -65,6 +73,7 @@ def _derive(
     alpha: float,
     beta: float,
 ) -> Promise:
+    assumptions = (*CHOICE_ASSUMPTIONS, "candidates-fixed")
     items = {"sharpness": sharpness, "n_hypotheses": n_hypotheses, "m": n}
     flip = ledger.add(selection_flip_bound_sampled, **items)
     missed = above_budget("rho", flip, rho)
@@ -85,7 +94,8 @@ def _derive(
             f"a pool of {n_shared} rows is too small for alpha = {alpha:g} (d = {d}, beta = "
             f"{beta:g}): share more rows"
         )
-        return Promise(promises=(same,), rho=flip, reasons=(*missed, small))
+        reasons = (*missed, small)
+        return Promise(promises=(same,), rho=flip, reasons=reasons, assumptions=assumptions)
     tail = ledger.add(selection_error_tail_sampled, alpha=rest, **items)
     failure = min(1.0, tail + (beta - share))
     near_best = (
@@ -93,7 +103,14 @@ def _derive(
         f"{rounded_up(failure)}."
     )
     reasons = missed + above_budget("beta", failure, beta)
-    return Promise(promises=(same, near_best), rho=flip, alpha=alpha, beta=failure, reasons=reasons)
+    return Promise(
+        promises=(same, near_best),
+        rho=flip,
+        alpha=alpha,
+        beta=failure,
+        reasons=reasons,
+        assumptions=assumptions,
+    )
 
 
 def pool_and_rest(
@@ -248,7 +265,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         self.plan = plan
 
     @checked_fit
-    def fit(self, X: Any, y: ArrayLike, X_shared: Any = None):
+    def fit(self, X: Any, y: ArrayLike, X_shared: Any = None, groups: ArrayLike | None = None):
         """Choose a rule by its errors and shared random numbers.
 
         Parameters
@@ -260,6 +277,9 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         X_shared : array-like of shape (u, n_features), default=None
             The unlabelled pool, with the same rows in all runs (in any order). It is needed unless
             ``candidates`` is given.
+        groups : array-like of shape (n,), default=None
+            One id for each row: rows of one group (one person) are not independent, so that one
+            of each group is used, and n counts groups.
 
         Returns
         -------
@@ -267,8 +287,8 @@ class SemiReplicableClassifier(SingleRuleClassifier):
             The fitted estimator.
         """
         with all_or_nothing(self):
-            sample = X, y
-            X, y = self._check_rows(X, y)
+            sample = X, y, groups
+            X, y = self._check_rows(X, y, groups)
             key = self._key_for_fit()
             # theorem: semi-replicable (one candidate for each labelling of the pool)
             candidates, names, n_shared, d = self._candidates(X, X_shared)
@@ -278,15 +298,23 @@ class SemiReplicableClassifier(SingleRuleClassifier):
             if t is None:
                 rest = alpha or targets["alpha"] / 2
                 t = choice_scale(len(candidates), len(y), targets["rho"], rest, beta)
-            chosen = select_hypothesis(
-                candidates, X, y, names=names, key=key, sharpness=t, **targets
-            )
-            self.hypothesis_ = chosen.candidate
-            self.selection_ = chosen
+            wrong, n = error_sums(candidates, X, y)
+            index, margin = choose_by_errors(wrong / n, names, sharpness=t, key=key)
+            self.hypothesis_ = candidates[index]
             pool = None if self.candidates is not None else np.asarray(X_shared, dtype=np.float64)
-            shared = {"n_shared": n_shared, "d": d, **chosen.certificate.inputs}
-            fingerprint = bind(self.hypotheses)
-            self._certify("semi", X, y, fingerprint, sample=sample, pool=pool, **shared)
+            shared: dict[str, Any] = {"n_shared": n_shared, "d": d, **targets}
+            shared |= {"n": n, "n_hypotheses": len(candidates), "sharpness": float(t)}
+            bound = {"hypotheses": fingerprint(self.hypotheses)}
+            self._certify("semi", X, y, bound, sample=sample, pool=pool, **shared)
+            self.selection_ = Selection(
+                index=index,
+                candidate=self.hypothesis_,
+                name=names[index],
+                errors=wrong / n,
+                margin=margin,
+                sharpness=float(t),
+                certificate=self.certificate_,
+            )
         warn_if_not_certified(self.certificate_)
         return self
 

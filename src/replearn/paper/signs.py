@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from replearn.bounds.foreseen import binomial_rows
 from replearn.bounds.laws import MAX_BLOCKS, ROUNDING, uniform_law
@@ -24,6 +24,7 @@ from replearn.paper.coins import (
     below_levels,
     coin_names,
     heads_of,
+    independent_throws,
 )
 from replearn.paper.correlated_sampling import sample_correlated
 from replearn.randomness import SharedKey
@@ -209,6 +210,7 @@ def estimate_signs(
     beta: float | None = None,
     method: str = "auto",
     names: Any = None,
+    groups: ArrayLike | None = None,
 ) -> Signs:
     """Estimate the signs of the means of d coins, the same vector in two runs.
 
@@ -231,6 +233,8 @@ def estimate_signs(
         space into cells of small surface, of which no fast one is known (theory: coins-at-once).
     names : sequence, default=None
         Names of the coins, which key the shared numbers. If None, 0, 1, 2, ...
+    groups : array-like of shape (n,), default=None
+        As for `decide_coins`.
 
     Examples
     --------
@@ -240,11 +244,11 @@ def estimate_signs(
     >>> result.signs.tolist(), result.certificate.certified
     ([-1, -1, 1, 1], True)
     """
-    heads = heads_of(flips)
+    key = SharedKey(key)
+    heads = independent_throws(key, heads_of(flips), groups)
     n, n_coins = heads.shape
     targets = {"alpha": check_fraction("alpha", alpha), "rho": check_fraction("rho", rho)}
     if_given(check_fraction, "beta", beta)
-    key = SharedKey(key)
     joint = _choose(method, n, n_coins)
     width = sign_width(n, n_coins, rho, joint=joint) or 1.0
     labels = coin_names(names, n_coins)

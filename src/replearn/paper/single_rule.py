@@ -1,4 +1,4 @@
-"""What estimators that choose one hypothesis have in common: it predicts, and prints as a rule."""
+"""What estimators of the paper have in common: rows of numbers, two labels, one rule."""
 
 from __future__ import annotations
 
@@ -9,27 +9,38 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding import Fingerprint, certify_choice
+from replearn.checks.choices import certify_choice
+from replearn.checks.fingerprint import Fingerprint
 from replearn.compat import validate_data
 from replearn.exceptions import UsefulnessWarning, warn_user
 from replearn.learners.inputs import check_labels
 from replearn.learners.training import FollowsPlan
+from replearn.paper.groups import one_of_each_group
 from replearn.tables import is_frame
 
 
-class SingleRuleClassifier(FollowsPlan, ClassifierMixin, BaseEstimator):
-    """Predict with ``hypothesis_``, which a subclass fits, and print it as a rule."""
+class PaperClassifier(FollowsPlan, ClassifierMixin, BaseEstimator):
+    """Learn two labels from rows of numbers, independent ones, as many as the plan says."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FollowsPlan._parameter_constraints,
         "classes": ["array-like", None],
     }
 
-    def _check_rows(self, X: Any, y: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return the planned rows with their labels as truth values; sets ``classes_``."""
+    def _check_rows(
+        self, X: Any, y: ArrayLike, groups: ArrayLike | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the planned rows, one of each group, with labels as truth values.
+
+        Sets ``classes_``.
+        """
         X = validate_data(self, X, reset=True, dtype=np.float64)
         codes, self.classes_ = check_two_labels(X, y, self.classes)
-        X, codes, _ = self._planned_rows(X, codes)
+        if groups is not None:
+            rows = one_of_each_group(self._key(), X, codes, groups)
+            X = X[rows]
+            codes = codes[rows]
+        X, codes, _ = self._planned_rows(X, codes, unit="rows" if groups is None else "groups")
         return X, codes == 1
 
     def _certify(
@@ -37,23 +48,41 @@ class SingleRuleClassifier(FollowsPlan, ClassifierMixin, BaseEstimator):
         task: str,
         X: Any,
         y: Any,
-        fingerprint: Fingerprint,
+        fingerprints: dict[str, Fingerprint],
         *,
-        sample: tuple[Any, Any],
+        sample: tuple[Any, Any, Any],
+        pool: Any = None,
+        failed: tuple[str, ...] = (),
         **inputs: Any,
     ) -> None:
-        """Issue the certificate of the rule that was chosen; ``sample`` is what fit was given."""
+        """Issue the certificate of a fit; ``sample`` is what fit was given: X, y, groups."""
         names = getattr(self, "feature_names_in_", None)
-        shared = {"n": len(y), **inputs, **self._targets()}
         key = self._key_for_fit()
-        fingerprints = {"hypotheses": fingerprint}
-        table, labels = sample
+        table, labels, groups = sample
         if not is_frame(table):  # names of columns and an index tell more than numbers do
             table = np.asarray(table, dtype=np.float64)
-        sample = table, labels
         self.certificate_ = certify_choice(
-            task, key, X, y, names=names, sample=sample, fingerprints=fingerprints, **shared
+            task,
+            key,
+            X,
+            y,
+            names=names,
+            sample=(table, labels, groups),
+            fingerprints=fingerprints,
+            pool=pool,
+            failed=failed,
+            **inputs,
         )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+class SingleRuleClassifier(PaperClassifier):
+    """Predict with ``hypothesis_``, which a subclass fits, and print it as a rule."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels.
@@ -90,12 +119,6 @@ class SingleRuleClassifier(FollowsPlan, ClassifierMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "hypothesis_")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = True
-        return tags
 
 
 def check_two_labels(

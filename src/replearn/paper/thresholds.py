@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.binding import bind
 from replearn.bounds.numeric import dkw_tail, upper_probability
 from replearn.bounds.selection import same_candidates_flip_bound
 from replearn.bounds.theorem import theorem
+from replearn.checks.fingerprint import fingerprint
 from replearn.compat import Interval, StrOptions
 from replearn.guarantees.promise import Ledger, Promise, Task, reached, rounded_up
 from replearn.learners.inputs import all_or_nothing, checked_fit
@@ -298,7 +298,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         self.plan = plan
 
     @checked_fit
-    def fit(self, X: Any, y: ArrayLike):
+    def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None):
         """Fit the cut.
 
         Parameters
@@ -307,6 +307,9 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
             The rows; only one column is used.
         y : array-like of shape (n,)
             Labels of two classes.
+        groups : array-like of shape (n,), default=None
+            One id for each row: rows of one group (one person) are not independent, so that one
+            of each group is used, and n counts groups.
 
         Returns
         -------
@@ -315,8 +318,8 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         """
         with all_or_nothing(self):
             params = self._in_force()
-            sample = X, y
-            X, y = self._check_rows(X, y)
+            sample = X, y, groups
+            X, y = self._check_rows(X, y, groups)
             feature = self._column(X.shape[1])
             key = self._key_for_fit()
             t = params.sharpness
@@ -328,7 +331,9 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
             self.level_, self.cut_, direction = draw_cut(cuts, t, params.direction, key)
             self.hypothesis_ = threshold_rule(feature, self.cut_, direction)
             shared = {"sharpness": float(t), "direction": params.direction, "feature": feature}
-            self._certify("thresholds", X, y, bind(params.direction), sample=sample, **shared)
+            shared |= {"n": len(y), **self._targets()}
+            bound = {"hypotheses": fingerprint(params.direction)}
+            self._certify("thresholds", X, y, bound, sample=sample, **shared)
         warn_if_not_certified(self.certificate_)
         return self
 

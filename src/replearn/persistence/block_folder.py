@@ -20,7 +20,7 @@ import sklearn
 from numpy.typing import NDArray
 
 from replearn._version import __version__
-from replearn.binding import describe_estimator
+from replearn.checks.fingerprint import fingerprint
 from replearn.execution import RunContext
 from replearn.persistence._container import PACKED, SKOPS
 from replearn.persistence._parts import check_savable
@@ -92,7 +92,7 @@ class BlockFolder:
             "data": _digest([rows.tobytes(), y.astype(np.int64).tobytes()]),
             "blocks": _digest([np.array([len(rows), *rows]).tobytes() for rows in blocks]),
             "key": _digest([key.fingerprint.encode() for key in keys]),
-            "learner": describe_estimator(estimator)[1],
+            "learner": fingerprint(estimator).digest,
         }
         home = self._folder.child(f"training-{digest_of(training)[:16]}")
         if not self._is_claimed:

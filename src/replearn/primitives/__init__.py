@@ -1,29 +1,18 @@
-"""Building blocks of the paper: each takes a sample, parameters and a shared key.
-
-Each returns a frozen result with its certificate, and keys its random numbers by the element they
-belong to, never by a position in a stream.
-"""
+"""A choice by shared random numbers, keyed by what a candidate is, never by its place in a list."""
 
 from replearn.primitives.candidates import (
-    Choice,
-    error_counts,
-    named_candidates,
+    error_sums,
     names_digest,
     sample_key,
     sample_order,
 )
-from replearn.primitives.selection import (
-    Selection,
-    choose_by_errors,
-    select_hypothesis,
-)
+from replearn.primitives.selection import Selection, choose_by_errors
 
 __all__ = [
-    "Choice",
     "Selection",
     "choose_by_errors",
+    "error_sums",
     "names_digest",
     "sample_key",
     "sample_order",
-    "select_hypothesis",
 ]

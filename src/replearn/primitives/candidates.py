@@ -1,18 +1,15 @@
-"""Candidates of a choice: their names, the rows they get wrong, and the chosen one."""
+"""Candidates of a choice: their names, and the rows they get wrong."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.guarantees.certificate import Certificate
 from replearn.randomness import Points, SharedKey, as_points
-from replearn.records import check_fraction
 from replearn.tables import n_rows, row_chunks, slice_rows
 
 # Rows that all candidates predict at a time; a matrix is read in blocks of this many cells.
@@ -21,48 +18,6 @@ _CELLS = 1 << 22
 _WORD_BITS = np.uint64(12)
 # Longer lists are not searched for equal names.
 _LONGEST_CHECKED = 100_000
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Choice:
-    """A chosen candidate.
-
-    Parameters
-    ----------
-    index : int
-        Its index in the list.
-    candidate : object
-        The candidate; None for a matrix of predictions.
-    name : object
-        Its name.
-    errors : ndarray
-        Empirical errors of all candidates.
-    certificate : Certificate
-        What is promised.
-    """
-
-    index: int
-    candidate: Any
-    name: Any
-    errors: NDArray[np.float64]
-    certificate: Certificate
-
-    @property
-    def error(self) -> float:
-        """Empirical error of the chosen candidate."""
-        return float(self.errors[self.index])
-
-
-def requested(rho: float, alpha: float, beta: float) -> dict[str, float]:
-    """Check the targets; return them as inputs of the certificate."""
-    targets = {"rho": rho, "alpha": alpha, "beta": beta}
-    return {name: check_fraction(name, value) for name, value in targets.items()}
-
-
-def chosen_item(candidates: Any, names: Any, index: int) -> dict[str, Any]:
-    """Return the index, the candidate and its name, as the fields of a `Choice`."""
-    candidate = None if isinstance(candidates, np.ndarray) else candidates[index]
-    return {"index": index, "candidate": candidate, "name": names[index]}
 
 
 def named_candidates(candidates: Any, names: Any) -> tuple[Any, Any]:
@@ -96,21 +51,26 @@ def name_points(names: Any, count: int) -> Points:
     return points
 
 
-def error_counts(candidates: Any, X: Any, y: ArrayLike | None) -> tuple[NDArray[np.float64], int]:
-    """Count each candidate's wrong rows, a chunk of rows at a time; return them and the rows.
+def error_sums(
+    candidates: Any, X: Any, y: ArrayLike | None, weights: NDArray[np.float64] | None = None
+) -> tuple[NDArray[np.float64], int]:
+    """Sum the weights of each candidate's wrong rows, a chunk at a time; return them and the rows.
 
-    The arguments are those of `select_hypothesis`; only a matrix of predictions needs no X.
+    The arguments are those of `replearn.select_hypothesis`; only a matrix of predictions needs no
+    X. Without weights every row counts 1.
 
-    >>> error_counts(np.array([[0, 1, 1], [0, 0, 0]]), None, [0, 1, 0])
+    >>> error_sums(np.array([[0, 1, 1], [0, 0, 0]]), None, [0, 1, 0])
     (array([1., 1.]), 3)
     """
     if isinstance(candidates, np.ndarray):
-        return _matrix_counts(candidates, _labels(y)), len(_labels(y))
+        labels = _labels(y)
+        return _matrix_sums(candidates, labels, weights), len(labels)
     wrong = np.zeros(len(candidates))
     rows = 0
     for part, labels in _chunks(X, y):
         if len(labels):
-            wrong += _part_counts(candidates, part, labels)
+            of_part = None if weights is None else weights[rows : rows + len(labels)]
+            wrong += _part_sums(candidates, part, labels, of_part)
         rows += len(labels)
     if rows == 0:
         raise ValueError("the sample has no rows: give at least one labelled row.")
@@ -138,13 +98,22 @@ def _chunks(X: Any, y: ArrayLike | None) -> Iterator[tuple[Any, NDArray[Any]]]:
         yield slice_rows(X, start, stop), labels[start:stop]
 
 
-def _part_counts(candidates: Any, part: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
-    if _count_errors(candidates):
+def _part_sums(
+    candidates: Any, part: Any, labels: NDArray[Any], weights: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    if not counts_errors(candidates):
+        masks = (_wrong(_predictor(model)(part), labels) for model in candidates)
+        return np.array([_weighed(mask, weights) for mask in masks], dtype=float)
+    if weights is None:
         return np.rint(candidates.errors(part, labels) * len(labels))
-    return np.array([_wrong(_predictor(model)(part), labels) for model in candidates], dtype=float)
+    return np.asarray(candidates.errors(part, labels, weights) * weights.sum())
 
 
-def _count_errors(candidates: Any) -> bool:
+def _weighed(wrong: NDArray[np.bool_], weights: NDArray[np.float64] | None) -> float:
+    return float(wrong.sum() if weights is None else weights[wrong].sum())
+
+
+def counts_errors(candidates: Any) -> bool:
     """Whether the list has a method that counts the errors of all its candidates at once."""
     return not isinstance(candidates, np.ndarray) and hasattr(candidates, "errors")
 
@@ -156,16 +125,18 @@ def _predictor(model: Any) -> Callable[[Any], Any]:
     return predict
 
 
-def _wrong(predicted: Any, labels: NDArray[Any]) -> int:
+def _wrong(predicted: Any, labels: NDArray[Any]) -> NDArray[np.bool_]:
     predictions = np.asarray(predicted)
     if predictions.shape != labels.shape:
         raise ValueError(
             f"a candidate gave predictions of shape {predictions.shape}, not {labels.shape}."
         )
-    return int((predictions != labels).sum())
+    return np.asarray(predictions != labels)
 
 
-def _matrix_counts(matrix: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.float64]:
+def _matrix_sums(
+    matrix: NDArray[Any], labels: NDArray[Any], weights: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
     if matrix.ndim != 2 or matrix.shape[1] != len(labels):
         raise ValueError(
             f"the matrix of predictions has shape {matrix.shape}: give one line for each "
@@ -173,13 +144,14 @@ def _matrix_counts(matrix: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.flo
         )
     step = max(1, _CELLS // len(labels))
     chunks = row_chunks(len(matrix), step)
-    parts = [(np.asarray(matrix[start:stop]) != labels).sum(axis=1) for start, stop in chunks]
-    return np.concatenate(parts).astype(np.float64)
+    weighing = np.ones(len(labels)) if weights is None else weights
+    parts = [(np.asarray(matrix[start:stop]) != labels) @ weighing for start, stop in chunks]
+    return np.concatenate(parts)
 
 
 def candidate_count(candidates: Any) -> int:
     """Return the number of candidates, at least one."""
-    is_list = isinstance(candidates, Sequence | np.ndarray) or _count_errors(candidates)
+    is_list = isinstance(candidates, Sequence | np.ndarray) or counts_errors(candidates)
     if not is_list or len(candidates) == 0:
         raise ValueError("candidates is empty or not a sequence: give at least one candidate.")
     return len(candidates)

@@ -11,22 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from replearn.bounds.selection import selection_agreement
-from replearn.guarantees.certificate import Certificate, Identity
-from replearn.guarantees.promise import derive
-from replearn.guarantees.selection import choice_scale
-from replearn.primitives.candidates import (
-    Choice,
-    candidate_count,
-    chosen_item,
-    error_counts,
-    name_points,
-    named_candidates,
-    names_digest,
-    requested,
-)
+from replearn.guarantees.certificate import Certificate
+from replearn.primitives.candidates import name_points
 from replearn.randomness import SharedKey, gumbel_from_hashes
 
 # All keyed Gumbels lie between these numbers: 52-bit uniforms.
@@ -35,19 +24,39 @@ _SMALLEST = float(gumbel_from_hashes(np.array([0], dtype=np.uint64))[0])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Selection(Choice):
-    """The selected candidate; a `Choice` with its score.
+class Selection:
+    """The selected candidate.
 
     Parameters
     ----------
+    index : int
+        Its index in the list.
+    candidate : object
+        The candidate; None for a matrix of predictions.
+    name : object
+        Its name.
+    errors : ndarray
+        Empirical errors of all candidates.
     margin : float
         Distance to the second best score ``sharpness * error - Gumbel``.
     sharpness : float
         Scale of the errors relative to the Gumbels.
+    certificate : Certificate
+        What is promised.
     """
 
+    index: int
+    candidate: Any
+    name: Any
+    errors: NDArray[np.float64]
     margin: float
     sharpness: float
+    certificate: Certificate
+
+    @property
+    def error(self) -> float:
+        """Empirical error of the chosen candidate."""
+        return float(self.errors[self.index])
 
     def agreement(self, other: Selection) -> float:
         """Return the exact probability, over keys, that two runs with these errors agree.
@@ -119,68 +128,3 @@ def choose_by_errors(
     top = float(scores[best])
     scores[best] = -math.inf
     return best if rows is None else int(rows[best]), top - float(scores.max())
-
-
-def select_hypothesis(
-    candidates: Any,
-    X: Any,
-    y: ArrayLike | None = None,
-    *,
-    key: SharedKey | str | bytes | int,
-    names: Any = None,
-    rho: float = 0.1,
-    alpha: float = 0.1,
-    beta: float = 0.05,
-    sharpness: float | None = None,
-) -> Selection:
-    """Select a nearly best model, the same in two runs except with probability rho.
-
-    Parameters
-    ----------
-    candidates : mapping, Cover, Rules, matrix of predictions, or sequence
-        Fitted estimators, callables or hypotheses, the same in both runs and fixed before the
-        sample is seen.
-    X : container of rows, None, or iterable of (X, y) chunks when y is None
-        The sample; None if candidates is a matrix with one column for each row.
-    y : array-like, default=None
-        Labels.
-    key : SharedKey, str, bytes or int
-        The same in both runs.
-    names : container of rows, default=None
-        Names of the candidates, which are not needed for mappings, covers and hypotheses.
-    rho : float, default=0.1
-        Probability that two runs may choose differently.
-    alpha, beta : float, default=0.1, 0.05
-        Largest excess error, and its failure probability.
-    sharpness : float, default=None
-        Scale of the errors relative to the random numbers. If None, that of `choice_scale`.
-
-    Returns
-    -------
-    Selection
-        The choice with its certificate. Rows are read in chunks, so that predictions of all
-        candidates for all rows are never in memory at once.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.random(4000)
-    >>> rules = {"young": lambda x: x < 0.3, "half": lambda x: x < 0.5}
-    >>> chosen = select_hypothesis(rules, X, X < 0.5, key="k", alpha=0.05)
-    >>> chosen.name, chosen.error, chosen.certificate.certified
-    ('half', 0.0, False)
-    """
-    targets = requested(rho, alpha, beta)
-    key = SharedKey(key)
-    plain, names = named_candidates(candidates, names)
-    count = candidate_count(plain)
-    wrong, n = error_counts(plain, X, y)
-    errors = wrong / n
-    if sharpness is None:
-        sharpness = choice_scale(count, n, rho, alpha, beta)
-    index, margin = choose_by_errors(errors, names, sharpness=sharpness, key=key)
-    run: dict[str, Any] = {"n": n, "n_hypotheses": count, "sharpness": float(sharpness), **targets}
-    identity = Identity(key.fingerprint, candidates=names_digest(names, count))
-    certificate = Certificate.of(derive("selection", run), identity)
-    chosen = {**chosen_item(plain, names, index), "errors": errors, "margin": margin}
-    return Selection(**chosen, certificate=certificate, sharpness=float(sharpness))

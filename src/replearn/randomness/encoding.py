@@ -30,7 +30,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.exceptions import PreprocessingWarning, warn_user
 from replearn.randomness.kinds import BadCellError, Cell, Kind, Kinds, Words
 from replearn.randomness.times import LARGEST_INT64, WORD_MASK, encode_time, encode_times, time_cell
 
@@ -444,44 +443,3 @@ def _plain(array: Any, frame: Any, index: int) -> Any:
     if getattr(dtype, "name", "") != "str":
         return frame.iloc[:, index]
     return np.array([array[0]], dtype=object) if len(array) == 1 else array
-
-
-# -- columns that look computed --------------------------------------------------------------------
-_LAST_BITS = 16
-"""Units of the last bit: 10,000 independent numbers have two as close with probability 1e-6."""
-
-
-def nearly_equal(ordered: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell for each row of sorted numbers whether two differ in their last bits only.
-
-    Whole numbers are not looked at: neighbours above 2**53 differ by one unit.
-
-    >>> nearly_equal(np.array([[0.1, 0.3, 0.1 + 0.2], [0.1, 0.2, 0.3]]))
-    array([ True, False])
-    """
-    found = np.zeros(len(ordered), dtype=bool)
-    if ordered.shape[1] < 2:
-        return found
-    with np.errstate(invalid="ignore"):
-        gaps = ordered[:, 1:] - ordered[:, :-1]
-        largest = np.maximum(np.abs(ordered[:, 0]), np.abs(ordered[:, -1]))
-        # Most columns: no two numbers are as close as the last bits of the largest one.
-        for row in np.flatnonzero(~(gaps.min(axis=1) > _LAST_BITS * np.spacing(largest))):
-            upper = ordered[row, 1:]
-            close = (gaps[row] > 0) & (gaps[row] <= _LAST_BITS * np.spacing(np.abs(upper)))
-            found[row] = (upper[close] != np.rint(upper[close])).any()
-    return found
-
-
-def warn_of_computed(names: Sequence[Any]) -> None:
-    """Warn that columns look computed."""
-    if not names:
-        return
-    shown = ", ".join(repr(name) for name in names[:3]) + (", ..." if len(names) > 3 else "")
-    warn_user(
-        f"column{'s' if len(names) > 1 else ''} {shown}: some numbers differ from others in their "
-        "last bits only, as happens if numbers are computed in two ways. Another machine or "
-        "version may compute other last bits, and a point that differs in one bit has a different "
-        "threshold. Use decimals=6 in all runs, or identify rows by ids=.",
-        PreprocessingWarning,
-    )

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from numbers import Integral, Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -612,3 +613,28 @@ def _sequence_source(values: list[Any] | tuple[Any, ...] | range) -> Source:
     if len(values) and is_row(values[0]):
         return RowsSource(values)
     return ColumnSource((0,), [partial(pick, values)], len(values))
+
+
+# -- ids that key points instead of their features ------------------------------------------------
+def id_texts(ids: Any) -> Any:
+    """Return ids with whole numbers as text: 7 and "7" are one id, in whatever column it stands.
+
+    >>> id_texts([7, "7", 7.0, "007"]).tolist()
+    ['7', '7', '7', '007']
+    """
+    if hasattr(ids, "columns"):  # ids of several parts
+        return np.column_stack([id_texts(ids[name]) for name in sorted(ids.columns)])
+    cells = np.asarray(ids, dtype=object if isinstance(ids, list | tuple) else None)
+    if cells.dtype.kind in "iu":
+        return cells.astype(str)
+    if cells.dtype.kind not in "fO":
+        return cells
+    texts = [_id_text(cell) for cell in cells.astype(object).ravel()]
+    plain = np.empty(len(texts), dtype=object)
+    plain[:] = texts
+    return plain.reshape(cells.shape)
+
+
+def _id_text(cell: Any) -> Any:
+    is_number = isinstance(cell, Integral | Real) and not isinstance(cell, bool | np.bool_)
+    return str(int(cell)) if is_number and np.isfinite(cell) and cell == int(cell) else cell

@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 
 from replearn import PointwiseReplicableRegressor, SharedKey
 from replearn.auditing import audit, compare
-from replearn.execution import RunContext, fit_blocks
+from replearn.execution import fit_blocks
 from tests.adversarial.faults import bad_learners as bad
 from tests.factories import voting
 
@@ -26,11 +26,6 @@ BLOCK = r"block \d+ of partition \d+"
 def learner(base, **params):
     settings = {"n_blocks": 6, "n_partitions": 1, "rho": 0.5, "shared_key": "k"}
     return voting(base, **settings | params)
-
-
-@pytest.fixture(autouse=True)
-def no_block_is_fitted_again(monkeypatch):
-    monkeypatch.setenv("REPLEARN_CHECK_BLOCK", "off")
 
 
 @pytest.fixture
@@ -175,38 +170,10 @@ def test_an_audit_names_the_pair(name):
 
 
 # -- processes that hang or end --------------------------------------------------------------------
-def test_one_that_hangs_is_ended_and_named():
-    with pytest.raises(TimeoutError, match=rf"Sleeps on {BLOCK} took longer .* 2 s"):
-        learner(bad.Sleeps()).fit(X, Y, context=RunContext(block_seconds=2.0))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("kind", [bad.EndsItsProcess, bad.IsKilled])
-def test_one_that_ends_its_process_is_named_under_a_limit(kind):
-    with pytest.raises(RuntimeError, match=f"process that fitted {kind.__name__} on {BLOCK} ended"):
-        learner(kind()).fit(X, Y, context=RunContext(block_seconds=60))
-
-
 @pytest.mark.long
 def test_workers_that_end_are_explained(workers_at_once):
     blocks = learner(bad.Stump()).fit(X, Y).estimators_
     late = bad.EndsItsProcess(bad_mean=max(block.mean_ for block in blocks[:2]))
     assert any(block.mean_ > late.bad_mean for block in blocks[2:])
-    with pytest.raises(
-        RuntimeError, match=r"worker process ended while EndsItsProcess .*block_seconds"
-    ):
+    with pytest.raises(RuntimeError, match=r"worker process ended while EndsItsProcess .*n_jobs=1"):
         learner(late, n_jobs=2).fit(X, Y)
-
-
-@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.long)])
-def test_a_limit_changes_no_bits(n_jobs):
-    whole = learner(GaussianNB()).fit(X, Y)
-    watched = learner(GaussianNB(), n_jobs=n_jobs).fit(X, Y, context=RunContext(block_seconds=600))
-    again = learner(GaussianNB(), n_jobs=n_jobs).fit(X, Y, context=RunContext(block_seconds=600))
-    assert (watched.margin(NEW) == whole.margin(NEW)).all()
-    assert (again.margin(NEW) == whole.margin(NEW)).all()
-
-
-def test_a_limit_must_be_positive():
-    with pytest.raises(ValueError, match="block_seconds"):
-        learner(GaussianNB()).fit(X, Y, context=RunContext(block_seconds=0))

@@ -10,7 +10,6 @@ from sklearn.base import clone
 from replearn import NotCertifiedWarning
 from replearn.bounds import smallest_sample_selection
 from replearn.bounds.selection import finite_randomness_flip_bound
-from replearn.learners import ReplicableSelector
 from replearn.paper.finite_randomness import above, shared_thresholds
 from replearn.paper.hypotheses import Boxes, Stumps, Thresholds
 from replearn.paper.realizable import (
@@ -22,7 +21,7 @@ from replearn.paper.realizable import (
 from replearn.paper.semi_replicable import SemiReplicableClassifier
 from replearn.primitives import choose_by_errors
 from replearn.randomness import SharedKey
-from tests.factories import FALSE_ALARM, limit
+from tests.factories import FALSE_ALARM, Choosing, limit
 
 pytestmark = pytest.mark.statistical
 
@@ -166,7 +165,7 @@ def test_selector_among_near_ties():
         for _ in range(2):
             y = rng.random(n) < 0.5
             X = y[:, None] ^ (rng.random((n, 4)) < 0.3)
-            selector = ReplicableSelector(models, rho=0.2, alpha=0.2, shared_key=pair)
+            selector = Choosing(models, rho=0.2, alpha=0.2, shared_key=pair)
             chosen.add(selector.fit(X, y).selected_name_)
             assert selector.certificate_.certified
         differ += len(chosen) == 2

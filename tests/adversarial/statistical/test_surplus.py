@@ -12,11 +12,11 @@ from scipy.stats import binom
 from sklearn.base import clone
 
 from replearn import PointwiseReplicableClassifier
-from replearn.bounds import arcsine_law, flip_curve, flip_supremum, selection_flip_bound_sampled
+from replearn.bounds import arcsine_law, flip_curve, flip_supremum
 from replearn.guarantees.planner import plan
-from replearn.learners import ReplicableSelector, training
+from replearn.learners import selection, training
 from replearn.randomness import SharedKey
-from tests.factories import limit
+from tests.factories import Choosing, limit
 from tests.populations import FirstRowLearner, ParityLearner
 
 T, M = 6, 2
@@ -80,15 +80,14 @@ def test_leaving_out_rows_by_value_breaks_the_promise_of_votes(monkeypatch):
 
 MODELS = {"no": lambda X: np.zeros(len(X), int), "yes": lambda X: np.ones(len(X), int)}
 CHOSEN_BY = 40
-CHOICE = plan("selection", n=CHOSEN_BY, n_hypotheses=len(MODELS))
-SCALE = 3.0
-CHOICE_RHO = selection_flip_bound_sampled(SCALE, len(MODELS), CHOSEN_BY)
+CHOICE = plan("selection", n=CHOSEN_BY, n_hypotheses=2, rho=0.2, alpha=0.9, beta=0.9)
+CHOICE_RHO = CHOICE.rho
 
 
 def choice_flips(sizes, n_pairs, seed=0):
     rng, flips = np.random.default_rng(seed), 0
     for pair in range(n_pairs):
-        selector = ReplicableSelector(MODELS, sharpness=SCALE, plan=CHOICE, shared_key=pair)
+        selector = Choosing(MODELS, plan=CHOICE, shared_key=pair)
         # both models are equally good: nothing but chance decides
         chosen = {selector.fit(*draw(rng, n, 0.5, 1)).selected_name_ for n in sizes}
         flips += len(chosen) == 2
@@ -106,7 +105,7 @@ def test_choices_of_labs_with_a_surplus_keep_the_promise(sizes):
 def test_leaving_out_rows_by_value_breaks_the_promise_of_choices(monkeypatch):
     sizes, n_pairs = (CHOSEN_BY, 3 * CHOSEN_BY), 200
     assert choice_flips(sizes, n_pairs) <= limit(n_pairs, CHOICE_RHO)
-    monkeypatch.setattr(training, "sample_order", lambda key, X, codes: np.argsort(codes))
+    monkeypatch.setattr(selection, "sample_order", lambda key, X, codes: np.argsort(codes))
     assert choice_flips(sizes, n_pairs) > limit(n_pairs, CHOICE_RHO)
 
 
@@ -114,7 +113,7 @@ def kept(key, n):
     """Rows 0, 1, ..., n - 1 that a lab with n rows keeps."""
     X = np.arange(float(n))[:, np.newaxis]
     sample = training.Sample(X, np.zeros(n, dtype=np.intp), None)
-    return sample.planned(key, plan(n=1000, n_partitions=1)).X
+    return sample.planned(key, plan(n=1000, n_partitions=1).design).X
 
 
 def test_labs_choose_independently_if_their_numbers_of_rows_differ_and_alike_if_not():
@@ -123,7 +122,7 @@ def test_labs_choose_independently_if_their_numbers_of_rows_differ_and_alike_if_
     assert 250 < overlap < 420  # a third of a third would be 333 of 1000
     shifted = np.arange(1.0, 3001)[:, np.newaxis]
     sample = training.Sample(shifted, np.zeros(3000, dtype=np.intp), None)
-    other = sample.planned(SharedKey(0), plan(n=1000, n_partitions=1)).X
+    other = sample.planned(SharedKey(0), plan(n=1000, n_partitions=1).design).X
     assert len(np.intersect1d(kept(SharedKey(0), 3000), other)) > 990
 
 

@@ -301,7 +301,7 @@ class MismatchedScores(ScoreThresholds):
 
     def _rules(self, case: Scored):
         levels = (case.level, case.level * self.RATIO)
-        return [ScoreRule(ErrorCurve(v, 0.0, 0.5), case.half_width, 1, 2) for v in levels]
+        return [ScoreRule(ErrorCurve(v, 0.5), case.half_width, 1, 2) for v in levels]
 
     def value(self, case):
         heights = [rule.chance(self._scores(case)[:, None]) for rule in self._rules(case)]

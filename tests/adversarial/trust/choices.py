@@ -7,7 +7,6 @@ the kinds are all that a choice depends on.
 from typing import NamedTuple
 
 import numpy as np
-from replearn.guarantees.search import folds_flip, trainings_flip
 
 from replearn.bounds import selection_flip_bound_sampled
 from replearn.bounds.multiclass import agreement_probability
@@ -35,9 +34,7 @@ class Chosen(NamedTuple):
     n: int
     sharpness: float
     masses: np.ndarray
-    others: np.ndarray  # masses of the second run, where candidates drift
     wrong: np.ndarray  # candidate by kind of row
-    drift: float | None
 
 
 class Selection(Claim):
@@ -46,34 +43,27 @@ class Selection(Claim):
     exact = False
     slack = "a mean over pairs of candidates, which cannot all be at their worst (two: 0.71)"
 
-    def __init__(self, name, theorem, bound, *, most_candidates=6, drift=False, ordered=False):
+    def __init__(self, name, theorem, bound, *, most_candidates=6, ordered=False):
         self.name, self.theorem, self.bound = name, theorem, bound
-        self.most_candidates, self.drift, self.ordered = most_candidates, drift, ordered
+        self.most_candidates, self.ordered = most_candidates, ordered
         self.size = 4 + 2 * KINDS + 6 * KINDS
 
     def case(self, z):
         n, count = whole(z[0], 8, 4000), whole(z[1], 2, self.most_candidates)
         sharpness = between(z[2], 0.05, 1.0) * np.sqrt(n)
-        first, second = masses(z[4 : 4 + KINDS]), masses(z[4 + KINDS : 4 + 2 * KINDS])
+        held = masses(z[4 : 4 + KINDS])
         wrong = (z[4 + 2 * KINDS :].reshape(6, KINDS)[:count] < 0.5).astype(float)
         if self.ordered:  # cuts of a line with labels: what a cover of thresholds looks like
             labels = wrong[0]
             wrong = np.array([(np.arange(KINDS) >= cut) != labels for cut in range(count)]) * 1.0
-        drift = None
-        if self.drift:
-            mix = between(z[3], 0.0, 0.05)
-            second = (1.0 - mix) * first + mix * second
-            drift = float(np.abs(wrong @ (second - first)).max())
-        else:
-            second = first
-        return Chosen(n, float(sharpness), first, second, wrong, drift)
+        return Chosen(n, float(sharpness), held, wrong)
 
     def certified(self, case):
         return self.bound(case)
 
     def _errors(self, case, rng, pairs):
-        for weights in (case.masses, case.others):
-            yield rng.multinomial(case.n, weights, pairs) @ case.wrong.T / case.n
+        for _ in range(2):
+            yield rng.multinomial(case.n, case.masses, pairs) @ case.wrong.T / case.n
 
     def value(self, case):
         both = self._errors(case, np.random.default_rng(2), SEARCH_PAIRS)
@@ -237,20 +227,10 @@ def _same(case):
     return selection_flip_bound_sampled(case.sharpness, len(case.wrong), case.n)
 
 
-def _trainings(case):
-    return trainings_flip(case.sharpness, len(case.wrong), case.n)
-
-
-def _folds(case):
-    return folds_flip(case.sharpness, len(case.wrong), case.n, case.drift)
-
-
 CLAIMS = [
     Selection("selection", "hypothesis-selection", _same),
     Selection("selection, two candidates", "hypothesis-selection", _same, most_candidates=2),
     Selection("semi (cover of a pool)", "semi-replicable", _same, ordered=True),
-    Selection("search by trainings", "search-trainings", _trainings),
-    Selection("search by folds, drift", "search-blocks", _folds, drift=True),
     Draws(),
     ProperThreshold(),
     Realizable(),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from replearn.guarantees import Design, PlanRequest
+from replearn.guarantees.design import VoteDesign
 from replearn.learners.score_rule import ErrorCurve, ScoreRule
 from replearn.learners.vote import GumbelRule, ThresholdRule
 from replearn.randomness import SharedKey, as_points
@@ -12,18 +12,18 @@ __all__ = ["ErrorCurve", "ScoreRule"]
 
 def threshold_rule(law, *, vote="hard", n_partitions=1):
     """Return the rule by which a fitted learner answers, two classes."""
-    n = law.n_blocks
-    design = Design(PlanRequest(vote=vote), n, n, law, n_partitions=n_partitions)
+    design = VoteDesign(
+        n=law.n_blocks, n_blocks=law.n_blocks, law=law, vote=vote, n_partitions=n_partitions
+    )
     return ThresholdRule(design, law, 1.0)
 
 
 def gumbel_rule(n_blocks, n_classes, sharpness, n_partitions=1):
     """Return the rule by which a fitted learner answers, several classes."""
-    design = Design(
-        PlanRequest(n_classes=n_classes),
-        n_blocks,
-        n_blocks,
-        None,
+    design = VoteDesign(
+        n=n_blocks,
+        n_blocks=n_blocks,
+        n_classes=n_classes,
         n_partitions=n_partitions,
         sharpness=sharpness,
     )

@@ -146,7 +146,7 @@ class ScoreThresholds(Claim):
         return any_score_flip_bound(case.half_width, case.excess)
 
     def _rule(self, case):
-        return ScoreRule(ErrorCurve(case.level, 0.0, 0.5), case.half_width, 1, 2)
+        return ScoreRule(ErrorCurve(case.level, 0.5), case.half_width, 1, 2)
 
     def _scores(self, case):
         return np.clip(0.5 + case.center * case.level + case.places, 0.0, 1.0)
@@ -185,7 +185,7 @@ class WorstScores(Claim):
         return worst_score_flip_bound(case.blocks, case.half_width, case.level)
 
     def _rule(self, case):
-        return ScoreRule(ErrorCurve(case.level, 0.0, 0.5), case.half_width, 1, 2)
+        return ScoreRule(ErrorCurve(case.level, 0.5), case.half_width, 1, 2)
 
     def value(self, case):
         shares = np.arange(case.blocks + 1) / case.blocks

@@ -7,10 +7,8 @@ import math
 
 import numpy as np
 import pytest
-from replearn.guarantees.search import folds_flip
 
 from replearn.bounds import arcsine_law
-from replearn.bounds.selection import selection_agreement
 from replearn.guarantees.theorems import THEOREMS
 from replearn.paper.heavy_hitters import SetLaw
 
@@ -116,13 +114,6 @@ def test_whole_sets_come_near_their_bound():
     case = Crowd(20_000, SetLaw("power", 0.1, 0.42), masses)
     claim = BY_NAME["heavy points: whole set"]
     assert 0.7 < claim.value(case) / claim.certified(case) <= 1.0
-
-
-@pytest.mark.parametrize("drift", [0.001, 0.02])
-def test_a_search_by_folds_pays_for_drift(drift):
-    """Two configurations whose errors move in opposite directions, and no other chance."""
-    agree = selection_agreement(40.0, [0.2, 0.21], [0.2 + drift, 0.21 - drift])
-    assert 1.0 - agree <= folds_flip(40.0, 2, 10**12, drift)
 
 
 def test_votes_of_one_block_are_coins():

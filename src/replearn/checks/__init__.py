@@ -1,0 +1,1 @@
+"""What a run is bound to, and what its rows refute of the conditions of a promise."""
