@@ -18,18 +18,19 @@ from replearn.auditing.facts import as_text, cells, factorize, make_subgroups
 from replearn.auditing.gate import MUST_NOT_CHANGE, Gate
 from replearn.auditing.groups import Excess, Groups, changes_more
 from replearn.auditing.limits import DELTA, SHARES, Floats, Mask
-from replearn.auditing.metrics import Labels, Measure, Predictions, Quantities, has_changed
+from replearn.auditing.metrics import Measure, Predictions, Quantities, has_changed
 from replearn.auditing.outputs import (
-    ModelOutput,
     check_ids,
     check_quantity,
     check_rows,
     check_scores,
+    labels_of_outputs,
     model_output,
+    quantities_of_outputs,
 )
 from replearn.auditing.report import Presented
 from replearn.auditing.runs import Measured, MeasuredTable, Runs
-from replearn.records import check_fraction, check_positive
+from replearn.records import check_fraction
 from replearn.tables import import_pandas
 
 OLD = "old"
@@ -449,9 +450,9 @@ def compare(  # noqa: PLR0913
     names = None if ids is None else check_ids(ids, n)
     given = None if scores is None else check_scores(scores, n, (len(olds), len(news)))
     if tolerance is None:
-        predictions: Any = _labels(outputs, truth, given, pos_label)
+        predictions: Any = labels_of_outputs(outputs, truth, given, pos_label)
     else:
-        predictions = _quantities(outputs, truth, tolerance)
+        predictions = quantities_of_outputs(outputs, truth, tolerance)
     usual = [(_usual if tolerance is None else _mean)([o.labels for o in side]) for side in sides]
     verdict, same = _comparability(olds[0], news[0])
     between = [(i, len(olds) + j) for i in range(len(olds)) for j in range(len(news))]
@@ -535,91 +536,6 @@ def _mean(runs: list[NDArray[Any]]) -> NDArray[Any]:
     return np.asarray(np.mean([check_quantity("predictions", run) for run in runs], axis=0))
 
 
-# -- labels, quantities, scores --------------------------------------------------------------------
-def _labels(
-    outputs: list[ModelOutput],
-    truth: NDArray[Any] | None,
-    scores: tuple[Floats, Floats] | None,
-    pos_label: Any,
-) -> Labels:
-    """Put the predictions of all runs together; the first axis is the run."""
-    columns = [output.labels for output in outputs]
-    _check_kinds(columns, truth)
-    labels = {label for column in columns for label in factorize(column)[0]}
-    known = labels if truth is None else labels | set(factorize(truth)[0])
-    known |= {label for output in outputs for label in output.classes}
-    classes = sorted(known, key=lambda label: (str(type(label)), label))
-    if pos_label is not None and pos_label not in known:
-        raise ValueError(f"pos_label={pos_label!r} is not a label; the labels are {_few(known)}.")
-    if truth is not None and not labels & set(factorize(truth)[0]):
-        raise ValueError(
-            f"no prediction is a label of y: predicted are {_few(labels)}, y has "
-            f"{_few(set(factorize(truth)[0]))}. Use the same labels everywhere."
-        )
-    if scores is not None:
-        probabilities = _of_scores(scores, classes, truth, pos_label)
-    elif all(output.probabilities is not None for output in outputs):
-        probabilities = np.stack([_in_order(output, classes) for output in outputs])
-    else:
-        probabilities = None
-    return Labels(
-        classes=tuple(classes),
-        codes=np.stack([_codes(column, classes) for column in columns]).astype(np.int32),
-        truth=None if truth is None else _codes(truth, classes),
-        probabilities=probabilities,
-    )
-
-
-def _codes(labels: NDArray[Any], classes: list[Any]) -> NDArray[np.intp]:
-    distinct, codes = factorize(labels)
-    places = {_key(label): index for index, label in enumerate(classes)}
-    return np.array([places[_key(label)] for label in distinct], dtype=np.intp)[codes]
-
-
-def _key(label: Any) -> Any:
-    """A missing label is equal to another missing one."""
-    return None if label != label else label
-
-
-def _in_order(output: ModelOutput, classes: list[Any]) -> Floats:
-    """Return probabilities in the order of all classes."""
-    assert output.probabilities is not None
-    table = np.zeros((len(output.labels), len(classes)))
-    table[:, [classes.index(label) for label in output.classes]] = output.probabilities
-    return table
-
-
-def _of_scores(
-    scores: tuple[Floats, Floats], classes: list[Any], truth: NDArray[Any] | None, pos_label: Any
-) -> Floats:
-    """Return the probabilities of both labels by all runs."""
-    if len(classes) > 2:
-        raise ValueError(
-            f"scores are for two classes, but there are {len(classes)} labels: "
-            f"{_few(set(classes))}."
-        )
-    if truth is not None and len(factorize(truth)[0]) < 2:
-        raise ValueError(
-            f"y has one class only ({truth[0]!r}): scores cannot be judged. Leave y or scores "
-            "out, or add rows of the other class."
-        )
-    of_positive = np.concatenate(scores)
-    is_first = len(classes) == 2 and pos_label == classes[0]
-    parts = [1.0 - of_positive, of_positive]
-    return np.stack(parts[::-1] if is_first else parts, axis=-1)
-
-
-def _quantities(
-    outputs: list[ModelOutput], truth: NDArray[Any] | None, tolerance: float
-) -> Quantities:
-    check_positive("tolerance", tolerance)
-    return Quantities(
-        tolerance=tolerance,
-        reported=np.stack([check_quantity("predictions", output.labels) for output in outputs]),
-        truth=None if truth is None else check_quantity("y", truth),
-    )
-
-
 # -- checks ----------------------------------------------------------------------------------------
 def _rows_or_none(X: Any, old: Any) -> Any:
     """Return X; for arrays of predictions without X, as many rows without columns."""
@@ -640,27 +556,6 @@ def _check_order(old: Any, new: Any) -> None:
             "old and new have one index in different orders, but predictions are compared row by "
             "row: give new.reindex(old.index), or both without an index."
         )
-
-
-def _check_kinds(predicted: list[NDArray[Any]], truth: NDArray[Any] | None) -> None:
-    """Raise if one column has as numbers what another one has as texts: nothing would be equal."""
-    columns = {OLD: predicted[0], NEW: predicted[-1]} | ({} if truth is None else {"y": truth})
-    known = {name: set(factorize(column)[0]) for name, column in columns.items()}
-    texts = {name: {v for v in labels if isinstance(v, str)} for name, labels in known.items()}
-    for name, labels in known.items():
-        numbers = labels - texts[name]
-        written = {f"{v:g}" if isinstance(v, float) else str(v) for v in numbers}
-        for other in known:
-            if written & (texts[other] - texts[name]) and not numbers & known[other]:
-                raise ValueError(
-                    f"labels are numbers in {name} ({_few(labels)}) and texts in {other} "
-                    f"({_few(known[other])}). Use one kind: {other}.astype(int), or "
-                    f"{name}.astype(str)."
-                )
-
-
-def _few(labels: set[Any]) -> str:
-    return ", ".join(sorted(map(repr, labels))[:5])
 
 
 def _kept_rows(wanted: Any, names: NDArray[Any] | None, n_rows: int) -> Any:

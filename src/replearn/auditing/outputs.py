@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from replearn.auditing.facts import factorize
+from replearn.auditing.metrics import Labels, Quantities
+from replearn.records import check_positive
 from replearn.tables import copy_rows, n_rows
 
 Floats = NDArray[np.float64]
@@ -175,3 +178,110 @@ def check_quantity(name: str, values: NDArray[Any]) -> Floats:
     if not np.isfinite(numbers).all():
         raise ValueError(f"{name} must be finite numbers where a tolerance is given.")
     return numbers
+
+
+# -- labels, quantities, scores --------------------------------------------------------------------
+def labels_of_outputs(
+    outputs: list[ModelOutput],
+    truth: NDArray[Any] | None,
+    scores: tuple[Floats, Floats] | None,
+    pos_label: Any,
+) -> Labels:
+    """Put the predictions of all runs together; the first axis is the run."""
+    columns = [output.labels for output in outputs]
+    _check_kinds(columns, truth)
+    labels = {label for column in columns for label in factorize(column)[0]}
+    known = labels if truth is None else labels | set(factorize(truth)[0])
+    known |= {label for output in outputs for label in output.classes}
+    classes = sorted(known, key=lambda label: (str(type(label)), label))
+    if pos_label is not None and pos_label not in known:
+        raise ValueError(f"pos_label={pos_label!r} is not a label; the labels are {_few(known)}.")
+    if truth is not None and not labels & set(factorize(truth)[0]):
+        raise ValueError(
+            f"no prediction is a label of y: predicted are {_few(labels)}, y has "
+            f"{_few(set(factorize(truth)[0]))}. Use the same labels everywhere."
+        )
+    if scores is not None:
+        probabilities = _of_scores(scores, classes, truth, pos_label)
+    elif all(output.probabilities is not None for output in outputs):
+        probabilities = np.stack([_in_order(output, classes) for output in outputs])
+    else:
+        probabilities = None
+    return Labels(
+        classes=tuple(classes),
+        codes=np.stack([_codes(column, classes) for column in columns]).astype(np.int32),
+        truth=None if truth is None else _codes(truth, classes),
+        probabilities=probabilities,
+    )
+
+
+def _codes(labels: NDArray[Any], classes: list[Any]) -> NDArray[np.intp]:
+    distinct, codes = factorize(labels)
+    places = {_key(label): index for index, label in enumerate(classes)}
+    return np.array([places[_key(label)] for label in distinct], dtype=np.intp)[codes]
+
+
+def _key(label: Any) -> Any:
+    """A missing label is equal to another missing one."""
+    return None if label != label else label
+
+
+def _in_order(output: ModelOutput, classes: list[Any]) -> Floats:
+    """Return probabilities in the order of all classes."""
+    assert output.probabilities is not None
+    table = np.zeros((len(output.labels), len(classes)))
+    table[:, [classes.index(label) for label in output.classes]] = output.probabilities
+    return table
+
+
+def _of_scores(
+    scores: tuple[Floats, Floats], classes: list[Any], truth: NDArray[Any] | None, pos_label: Any
+) -> Floats:
+    """Return the probabilities of both labels by all runs."""
+    if len(classes) > 2:
+        raise ValueError(
+            f"scores are for two classes, but there are {len(classes)} labels: "
+            f"{_few(set(classes))}."
+        )
+    if truth is not None and len(factorize(truth)[0]) < 2:
+        raise ValueError(
+            f"y has one class only ({truth[0]!r}): scores cannot be judged. Leave y or scores "
+            "out, or add rows of the other class."
+        )
+    of_positive = np.concatenate(scores)
+    is_first = len(classes) == 2 and pos_label == classes[0]
+    parts = [1.0 - of_positive, of_positive]
+    return np.stack(parts[::-1] if is_first else parts, axis=-1)
+
+
+def quantities_of_outputs(
+    outputs: list[ModelOutput], truth: NDArray[Any] | None, tolerance: float
+) -> Quantities:
+    """Put the predicted quantities of all runs together; the first axis is the run."""
+    check_positive("tolerance", tolerance)
+    return Quantities(
+        tolerance=tolerance,
+        reported=np.stack([check_quantity("predictions", output.labels) for output in outputs]),
+        truth=None if truth is None else check_quantity("y", truth),
+    )
+
+
+def _check_kinds(predicted: list[NDArray[Any]], truth: NDArray[Any] | None) -> None:
+    """Raise if one column has as numbers what another one has as texts: nothing would be equal."""
+    columns = {"old": predicted[0], "new": predicted[-1]} | ({} if truth is None else {"y": truth})
+    known = {name: set(factorize(column)[0]) for name, column in columns.items()}
+    texts = {name: {v for v in labels if isinstance(v, str)} for name, labels in known.items()}
+    for name, labels in known.items():
+        numbers = labels - texts[name]
+        written = {f"{v:g}" if isinstance(v, float) else str(v) for v in numbers}
+        for other in known:
+            if written & (texts[other] - texts[name]) and not numbers & known[other]:
+                raise ValueError(
+                    f"labels are numbers in {name} ({_few(labels)}) and texts in {other} "
+                    f"({_few(known[other])}). Use one kind: {other}.astype(int), or "
+                    f"{name}.astype(str)."
+                )
+
+
+def _few(labels: set[Any]) -> str:
+    return ", ".join(sorted(map(repr, labels))[:5])
