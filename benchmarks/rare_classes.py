@@ -19,9 +19,9 @@ from _base_learners import base_estimator
 from _data import add_data_arguments, load, parse
 from _tables import markdown_table
 from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import FixedThresholdClassifier
 
 from replearn import (
-    DecisionThresholdClassifier,
     PointwiseReplicableClassifier,
     ScoreReplicableClassifier,
 )
@@ -29,18 +29,15 @@ from replearn import (
 HEADER = ("file, estimator", "contender", "flips", "99 % row", "recall", "balanced", "AUC")
 
 
-def contenders(base, key):
+def contenders(base, key, share):
     """Return the contenders of one pair, with the key that both runs share."""
     shared = {"shared_key": key, "n_jobs": 2}
     return {
         "single fit": base,
-        "single fit, prevalence": DecisionThresholdClassifier(base, threshold="prevalence"),
+        "single fit, prevalence": FixedThresholdClassifier(base, threshold=share),
         "certified": PointwiseReplicableClassifier(base, max_fits=88, **shared),
         "certified, prevalence": PointwiseReplicableClassifier(
             base, max_fits=88, threshold="prevalence", **shared
-        ),
-        "certified, recall=0.7": PointwiseReplicableClassifier(
-            base, max_fits=88, threshold="recall=0.7", **shared
         ),
         "score, prevalence": ScoreReplicableClassifier(base, threshold="prevalence", **shared),
     }
@@ -64,11 +61,13 @@ def measure(table, model, options):
     for pair in range(options.pairs):
         rest = thinned(table.y, table.rest, options.share, rng)
         half = min(len(rest) // 2, options.rows or len(rest))
-        for name in contenders(base, pair):
+        for name in contenders(base, pair, options.share):
             runs = []
             for run in range(2):
                 rows = rest[run * half : (run + 1) * half]
-                fitted = contenders(base, pair)[name].fit(table.X[rows], table.y[rows])
+                fitted = contenders(base, pair, options.share)[name].fit(
+                    table.X[rows], table.y[rows]
+                )
                 runs.append(fitted.predict(table.X[test]))
                 found = runs[-1][truth == 1].mean()
                 recall.setdefault(name, []).append(found)

@@ -20,9 +20,9 @@ from _data import add_data_arguments, load, parse
 from _tables import markdown_table
 from rare_classes import thinned
 from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import FixedThresholdClassifier
 
 from replearn import (
-    DecisionThresholdClassifier,
     PointwiseReplicableClassifier,
     ScoreReplicableClassifier,
 )
@@ -30,11 +30,11 @@ from replearn import (
 HEADER = ("file", "rows", "contender", "flips", "balanced accuracy", "block rows", "events")
 
 
-def contenders(base, key):
+def contenders(base, key, share):
     """Return the contenders of one pair, with the key that both runs share."""
     shared = {"threshold": "prevalence", "shared_key": key}
     return {
-        "single fit": DecisionThresholdClassifier(base, threshold="prevalence"),
+        "single fit": FixedThresholdClassifier(base, threshold=share),
         "score, rho=0.1": ScoreReplicableClassifier(base, **shared),
         "score, rho=0.2": ScoreReplicableClassifier(base, rho=0.2, **shared),
         "score, rho=0.3": ScoreReplicableClassifier(base, rho=0.3, **shared),
@@ -60,7 +60,7 @@ def measure(table, n_rows, options):
         if len(rest) < 2 * n_rows:
             return
         samples = rest[:n_rows], rest[n_rows : 2 * n_rows]
-        for name, estimator in contenders(base, pair).items():
+        for name, estimator in contenders(base, pair, options.share).items():
             fitted = [clone_fit(estimator, table, rows) for rows in samples]
             first, second = (model.predict(table.X[test]) for model in fitted)
             balanced = [balanced_accuracy_score(table.y[test], run) for run in (first, second)]

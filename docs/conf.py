@@ -105,7 +105,6 @@ Every public name with one line; names that are not listed are not public.
 """
 
 MORE_THEORY = {
-    "DecisionThresholdClassifier": ("decision-threshold",),
     "IncumbentClassifier": ("incumbent-band",),
     "IncumbentRegressor": ("incumbent-band",),
     "PointwiseReplicableClassifier": ("pointwise-threshold", "multiclass-vote", "heavy-labels"),

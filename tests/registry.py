@@ -29,7 +29,6 @@ NEW = np.round(RNG.normal(size=(200, 2)), 3)
 
 PARAMS: dict[str, dict[str, Any]] = {
     "CompleteLearner": {"estimator": Stumps(2), "rho": 0.5, "alpha": 0.9, "beta": 0.5},
-    "DecisionThresholdClassifier": {"estimator": GaussianNB(), "threshold": "rate=0.3"},
     "FiniteRandomnessClassifier": {
         "estimator": GaussianNB(),
         "n_blocks": 5,
@@ -84,7 +83,6 @@ PLANS: dict[str, dict[str, Any]] = {
 """Arguments of `replearn.plan` for each estimator that can be planned."""
 
 UNPLANNED = (
-    "DecisionThresholdClassifier",
     "IncumbentClassifier",
     "IncumbentRegressor",
     "ReplicableSearchCV",

@@ -14,7 +14,6 @@ from .guarantees.certificate import Certificate
 from .guarantees.plan import Plan
 from .guarantees.planner import plan
 from .learners import (
-    DecisionThresholdClassifier,
     IncumbentClassifier,
     IncumbentRegressor,
     PointwiseReplicableClassifier,
@@ -30,7 +29,6 @@ __all__ = [
     "Certificate",
     "CertificateError",
     "ConstantBlocksWarning",
-    "DecisionThresholdClassifier",
     "IncumbentClassifier",
     "IncumbentRegressor",
     "ModelFileError",

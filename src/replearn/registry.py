@@ -37,7 +37,6 @@ TASKS = PLANNED | {
 """All tasks, also those that only certificates have."""
 
 ESTIMATORS = {
-    "DecisionThresholdClassifier": "replearn.learners.decision_threshold",
     "IncumbentClassifier": "replearn.learners.incumbent",
     "IncumbentRegressor": "replearn.learners.incumbent_regressor",
     "PointwiseReplicableClassifier": "replearn.learners.pointwise",

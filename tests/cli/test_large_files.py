@@ -91,7 +91,7 @@ def test_a_fit_that_was_begun_in_pieces_continues_so(call, shop, tmp_path, monke
 
 
 def test_the_positive_label_is_known_in_pieces(call, shop, tmp_path, request):
-    options = ("--threshold", "recall=0.8", "--pos-label", "no")
+    options = ("--threshold", "prevalence", "--pos-label", "no")
     _, expected, _ = fitted(call, shop, tmp_path, "here", *options)
     request.getfixturevalue("large")
     _, found, err = fitted(call, shop, tmp_path, "there", *options)

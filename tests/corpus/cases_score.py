@@ -16,9 +16,5 @@ def prevalence() -> Facts:
     return score_facts(tables.answers(), GaussianNB(), threshold="prevalence", rho=0.2)
 
 
-def recall_of_each_block() -> Facts:
-    return score_facts(tables.answers(), GaussianNB(), threshold="recall=0.8", rho=0.2)
-
-
 def three_classes() -> Facts:
     return score_facts(tables.flowers(), GaussianNB())

@@ -50,7 +50,7 @@ def decision_threshold() -> Facts:
 
 
 def decision_threshold_of_each_block() -> Facts:
-    return _pointwise(tables.answers(), threshold="rate=0.3", n_partitions=2)
+    return _pointwise(tables.answers(), threshold="prevalence", n_partitions=2)
 
 
 def decision_threshold_soft() -> Facts:

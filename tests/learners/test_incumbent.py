@@ -137,7 +137,7 @@ def test_every_kind_of_threshold(threshold, number, tmp_path):
     kept = load(tmp_path / "m.replearn").history_[-1]["threshold"]
     assert kept == pytest.approx(number)
     with pytest.raises(ValueError, match="use TunedThresholdClassifierCV"):
-        fitted(0, threshold="rate=0.3")
+        fitted(0, threshold="rate")
 
 
 def test_a_threshold_on_labels_that_are_words_names_its_label():

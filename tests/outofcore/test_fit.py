@@ -79,7 +79,7 @@ SETTINGS = {
     ),
     "soft": lambda: learner(vote="soft"),
     "threshold of each block": lambda: learner(LogisticRegression(), threshold="prevalence"),
-    "recall of each block": lambda: learner(LogisticRegression(), threshold="recall=0.8"),
+    "prevalence of each block": lambda: learner(LogisticRegression(), threshold="prevalence"),
     "masses": lambda: learner(d=4, alpha=0.2, beta=0.1),
 }
 

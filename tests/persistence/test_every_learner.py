@@ -57,7 +57,7 @@ def pointwise(base=None, **params):
     return voting(base or GaussianNB(), **settings)
 
 
-NOT_ALONE = ("DecisionThresholdClassifier", "IncumbentRegressor", "ReplicableSearchCV")
+NOT_ALONE = ("IncumbentRegressor", "ReplicableSearchCV")
 """One is a part of others, the others have no certificate (tests/learners)."""
 
 ALONE = tuple(name for name in NAMES if name not in NOT_ALONE)
@@ -195,7 +195,7 @@ def test_what_was_fitted_comes_back(models, folder, name):
 
 
 def test_an_estimator_that_is_a_part_of_others_has_no_file(tmp_path):
-    model = replearn.DecisionThresholdClassifier(GaussianNB()).fit(X, Y)
+    model = replearn.ReplicableSearchCV(GaussianNB(), {"var_smoothing": [1e-9]}, cv=2).fit(X, Y)
     with pytest.raises(ModelFileError, match="has no certificate"):
         save(model, tmp_path / "m.replearn")
 

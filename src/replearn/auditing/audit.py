@@ -15,7 +15,13 @@ from sklearn.base import is_regressor
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 
 from replearn.auditing import findings
-from replearn.auditing.contenders import ParamGrid, Setting, make_contenders, missing_kinds
+from replearn.auditing.contenders import (
+    ParamGrid,
+    Setting,
+    is_replicable,
+    make_contenders,
+    missing_kinds,
+)
 from replearn.auditing.design import NEW_ROWS, AuditDesign, check_variants, make_design
 from replearn.auditing.facts import DataFacts, Table
 from replearn.auditing.findings import Finding
@@ -28,10 +34,10 @@ from replearn.auditing.report import Presented
 from replearn.auditing.runs import ContenderResult, Measured, MeasuredTable, audit_table
 from replearn.execution import context
 from replearn.learners import (
-    DecisionThresholdClassifier,
     PointwiseReplicableRegressor,
     split_threshold,
     threshold_of_label,
+    threshold_on_last_label,
 )
 from replearn.randomness import SharedKey
 from replearn.records import (
@@ -107,10 +113,10 @@ def audit(  # noqa: PLR0913
         Number of pairs of runs. With twenty, the flip frequency of a row has steps of 5 %.
     threshold : float, str or pair of float, default=None
         Decision threshold of every contender on the probability of the second of two classes, as
-        in `DecisionThresholdClassifier`: a number, the costs ``(1, 10)`` of a false positive and of
-        a false negative, "prevalence", "recall=0.8" or "rate=0.3". If None, that of the estimator
-        (a ``FixedThresholdClassifier``, ``TunedThresholdClassifierCV`` or
-        `DecisionThresholdClassifier`), or else the most probable class is predicted.
+        in ``FixedThresholdClassifier``: a number, the costs ``(1, 10)`` of a false positive and of
+        a false negative, or "prevalence", that of all rows. If None, that of the estimator (a
+        ``FixedThresholdClassifier`` or ``TunedThresholdClassifierCV``), or else the most probable
+        class is predicted.
     tolerance : float, default=None
         For regressors: two predictions that differ by at least this much, in units of y, have
         changed. If None, y holds labels, unless a `PointwiseReplicableRegressor` is audited, whose
@@ -197,11 +203,10 @@ def audit(  # noqa: PLR0913
     tolerance = _tolerance(estimator, tolerance, threshold)
     key = SharedKey(shared_key).child("audit")
     table = Table.of(X, y, tolerance, groups, subgroups, key, test_size, max_rows, time)
-    if threshold is not None:  # raises if it cannot be
-        split_threshold(estimator, threshold, np.asarray(table.class_names))
     design = make_design(n_rows(X), table.rows, n_pairs, key, sample, train_size, variants)
     n_classes = len(table.class_names)
-    of_target = (n_classes, tolerance, y_range, threshold)
+    cut = _threshold_in_force(estimator, threshold, table)
+    of_target = (n_classes, tolerance, y_range, cut)
     setting = Setting(rho, shared_key, design.train_size, *of_target)
     made = make_contenders(estimator, setting, names=contenders, param_grid=param_grid)
     task = Task(made, table, design, key)
@@ -235,8 +240,8 @@ def threshold_name(estimator: Any, threshold: Any, label: int = 1) -> str:
 
     Empty: the most probable class. The threshold is about the second label.
 
-    >>> threshold_name(None, (1, 10)), threshold_name(None, "recall=0.8"), threshold_name(None, 0.2)
-    ('costs 1:10', 'recall=0.8', '0.2')
+    >>> threshold_name(None, (1, 10)), threshold_name(None, "prevalence"), threshold_name(None, 0.2)
+    ('costs 1:10', 'prevalence', '0.2')
     >>> threshold_name(None, (1, 10), 0), threshold_name(None, 0.2, 0)
     ('costs 10:1', '0.8')
     """
@@ -247,8 +252,26 @@ def threshold_name(estimator: Any, threshold: Any, label: int = 1) -> str:
     if threshold is not None:
         return threshold if isinstance(threshold, str) else f"{threshold:.3g}"
     first = next(iter(estimator.values())) if isinstance(estimator, Mapping) else estimator
-    kinds = FixedThresholdClassifier | TunedThresholdClassifierCV | DecisionThresholdClassifier
+    kinds = FixedThresholdClassifier | TunedThresholdClassifierCV
     return f"that of {type(first).__name__}" if isinstance(first, kinds) else ""
+
+
+def _threshold_in_force(estimator: Any, threshold: Any, table: Table) -> float | None:
+    """Return the decision threshold of the contenders, on the probability of the second label."""
+    own = getattr(estimator, "threshold", None) if is_replicable(estimator) else None
+    if threshold is not None and is_replicable(estimator):
+        raise ValueError(
+            f"threshold={threshold!r} is not supported with {type(estimator).__name__}, which has "
+            "a threshold of its own: set that."
+        )
+    given = threshold if own is None else own
+    if given is None or table.classes is None:
+        return None
+    label = table.classes[-1] if own is None else estimator.pos_label
+    base = estimator if own is None else estimator.estimator
+    if not isinstance(estimator, Mapping):
+        split_threshold(base, given, table.classes, label)  # raises if it cannot be
+    return threshold_on_last_label(given, label, table.classes, table.codes)
 
 
 def _tolerance(estimator: Any, tolerance: float | None, threshold: Any) -> float | None:

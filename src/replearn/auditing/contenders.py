@@ -14,13 +14,12 @@ from sklearn.base import (
     clone,
     is_regressor,
 )
-from sklearn.model_selection import ParameterGrid
+from sklearn.model_selection import FixedThresholdClassifier, ParameterGrid
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
 from replearn.execution import RunContext, keyed_seeds, random_state_names, set_seeds
 from replearn.learners import (
-    DecisionThresholdClassifier,
     IncumbentClassifier,
     IncumbentRegressor,
     PointwiseReplicableClassifier,
@@ -28,7 +27,6 @@ from replearn.learners import (
     ScoreReplicableClassifier,
     fitted_threshold,
     usual_plan,
-    with_threshold,
 )
 from replearn.randomness import SharedKey, key_or_default
 from replearn.tables import copy_rows, n_rows, take_rows
@@ -119,7 +117,7 @@ def is_replicable(estimator: Any) -> bool:
 
 def kind_of(estimator: Any) -> str:
     """Name the class of an estimator, of a pipeline those of its steps."""
-    if isinstance(estimator, DecisionThresholdClassifier):
+    if isinstance(estimator, FixedThresholdClassifier):
         return kind_of(estimator.estimator)
     steps = getattr(estimator, "steps", None) or [("", estimator)]
     return ", ".join(type(step).__name__ for _, step in steps)
@@ -139,7 +137,7 @@ class Setting:
     n_classes: int = 2
     tolerance: float | None = None  # of a quantity
     y_range: tuple[float, float] | None = None
-    threshold: Any = None  # decision threshold on the probability of the second class
+    threshold: float | None = None  # on the probability of the second class
 
 
 def make_contenders(
@@ -165,7 +163,7 @@ def make_contenders(
         if setting.threshold is not None:
             raise ValueError(
                 f"threshold={setting.threshold!r} is not supported with a dict of contenders: wrap "
-                "each of them in DecisionThresholdClassifier."
+                "each of them in FixedThresholdClassifier."
             )
         if param_grid is not None:
             raise ValueError("param_grid is not supported with a dict of contenders.")
@@ -198,19 +196,20 @@ def _of_kinds(estimator: Any, setting: Setting, names: Sequence[str] | None) -> 
     kinds = KINDS if setting.tolerance is None else REGRESSOR_KINDS
     usual = default_kinds(estimator) if setting.tolerance is None else tuple(REGRESSOR_KINDS)
     chosen = _checked_names(usual if names is None else names, list(kinds))
-    if not (is_replicable(estimator) or isinstance(estimator, PointwiseReplicableRegressor)):
-        base = with_threshold(estimator, setting.threshold)
-        return [kinds[name](base, setting) for name in chosen]
-    if setting.threshold is not None:
-        raise ValueError(
-            f"threshold={setting.threshold!r} is not supported with "
-            f"{type(estimator).__name__}, which has a threshold of its own: set that."
-        )
-    names = ("estimator", "threshold", "pos_label")
-    base = with_threshold(*(getattr(estimator, name, None) for name in names))
-    kinds = {**kinds, "replicable": lambda *_: Contender(REPLICABLE, estimator)}
-    chosen = chosen if base is not None else ["replicable"]
+    base = estimator
+    if is_replicable(estimator) or isinstance(estimator, PointwiseReplicableRegressor):
+        base = estimator.estimator
+        kinds = {**kinds, "replicable": lambda *_: Contender(REPLICABLE, estimator)}
+        chosen = chosen if base is not None else ["replicable"]
+    base = None if base is None else with_threshold(base, setting.threshold)
     return [kinds[name](base, setting) for name in chosen]
+
+
+def with_threshold(estimator: Any, threshold: float | None) -> Any:
+    """Return a classifier that predicts the second class from a decision threshold on."""
+    if threshold is None:
+        return estimator
+    return FixedThresholdClassifier(estimator, threshold=threshold, response_method="predict_proba")
 
 
 def _of_grid(estimator: Any, setting: Setting, param_grid: ParamGrid) -> list[Contender]:

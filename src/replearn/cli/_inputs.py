@@ -102,8 +102,8 @@ class ThresholdOptions(CommandOptions):
     """Options of commands that decide at a threshold."""
 
     threshold: str | None = option(
-        "probability from which the positive label is predicted: 0.1, prevalence, recall=0.8, "
-        "rate=0.3, or costs 1:5 of a false positive and a false negative",
+        "probability from which the positive label is predicted: 0.1, prevalence, or costs 1:5 of "
+        "a false positive and a false negative",
         "T",
     )
     pos_label: str | None = option(
@@ -450,9 +450,8 @@ def threshold_params(options: ThresholdOptions, label_counts: Mapping[Any, int])
         threshold = parse_threshold(options.threshold)
     except ValueError as error:
         raise ValueError(
-            f"--threshold {options.threshold}: must be a number such as 0.1, prevalence, "
-            "recall=0.8, rate=0.3, or the costs of a false positive and a false negative such as "
-            "1:5."
+            f"--threshold {options.threshold}: must be a number such as 0.1, prevalence, or the "
+            "costs of a false positive and a false negative such as 1:5."
         ) from error
     classes = np.array(sorted(label_counts))
     known = {str(label): label for label in classes.tolist()}

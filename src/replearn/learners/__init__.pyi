@@ -1,13 +1,4 @@
 from .chain import Step as Step, error_costs as error_costs, sentences_of as sentences_of
-from .decision_threshold import (
-    DecisionThresholdClassifier,
-    fitted_threshold as fitted_threshold,
-    known_threshold as known_threshold,
-    parse_threshold as parse_threshold,
-    split_threshold as split_threshold,
-    threshold_of_label as threshold_of_label,
-    with_threshold as with_threshold,
-)
 from .incumbent import IncumbentClassifier
 from .incumbent_regressor import IncumbentRegressor
 from .inputs import (
@@ -16,7 +7,6 @@ from .inputs import (
     check_features as check_features,
     check_groups as check_groups,
     check_labels as check_labels,
-    check_pos_label as check_pos_label,
     refuse_one_class as refuse_one_class,
 )
 from .pointwise import PointwiseReplicableClassifier
@@ -25,6 +15,15 @@ from .row_sketch import RowSketch as RowSketch, rows_in_sketch as rows_in_sketch
 from .score import ScoreReplicableClassifier
 from .search import ReplicableSearchCV
 from .selection import select_hypothesis
+from .threshold import (
+    check_pos_label as check_pos_label,
+    fitted_threshold as fitted_threshold,
+    known_threshold as known_threshold,
+    parse_threshold as parse_threshold,
+    split_threshold as split_threshold,
+    threshold_of_label as threshold_of_label,
+    threshold_on_last_label as threshold_on_last_label,
+)
 from .training import (
     Sample as Sample,
     requested_classes as requested_classes,
@@ -33,7 +32,6 @@ from .training import (
 from .usefulness import N_ROWS as N_ROWS, Usefulness
 
 __all__ = [
-    "DecisionThresholdClassifier",
     "IncumbentClassifier",
     "IncumbentRegressor",
     "PointwiseReplicableClassifier",

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, clone, is_regressor
-from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -57,12 +56,6 @@ from replearn.learners.chain import (
     whole_rows,
     why_labels_worse,
 )
-from replearn.learners.decision_threshold import (
-    fitted_threshold,
-    known_threshold,
-    prevalence,
-    threshold_of_label,
-)
 from replearn.learners.explanation import InWords
 from replearn.learners.inputs import (
     all_or_nothing,
@@ -70,12 +63,17 @@ from replearn.learners.inputs import (
     check_features,
     check_ids,
     check_labels,
-    check_pos_label,
     checked_fit,
     refuse_one_class,
     with_base_tags,
 )
 from replearn.learners.row_sketch import sketch_rows
+from replearn.learners.threshold import (
+    WITH_THRESHOLD,
+    fitted_threshold,
+    refuse_inner_threshold,
+    threshold_on_last_label,
+)
 from replearn.tables import copy_rows, n_rows, take_rows
 
 DEFAULT_BAND = 0.1
@@ -89,7 +87,6 @@ CHOSEN_FROM_DATA = (
 _N_LABEL_ROWS = 256
 """Training rows that show which labels an incumbent without ``classes_`` predicts."""
 
-_WITH_THRESHOLD = (FixedThresholdClassifier, TunedThresholdClassifierCV)
 _SHARE = Interval(Real, 0, 1, closed="both")
 
 
@@ -401,6 +398,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
                     f"pos_label={self.pos_label!r} requires threshold, which is about that label."
                 )
             return
+        refuse_inner_threshold(base, self.threshold)
         if kind != PROBABILITY:
             raise ValueError(
                 f"threshold={self.threshold!r} is not supported with {name}, which has no "
@@ -417,7 +415,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         if score_kind(self.estimator_) != PROBABILITY or len(self.classes_) != 2:
             return 0.0
         own = fitted_threshold(self.estimator_)
-        if own is None and isinstance(self.estimator_, _WITH_THRESHOLD):
+        if own is None and isinstance(self.estimator_, WITH_THRESHOLD):
             raise ValueError(
                 f"estimator={type(self.estimator_).__name__} has a threshold on decision values, "
                 'which is not supported: use response_method="predict_proba".'
@@ -629,29 +627,6 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
 
     def __sklearn_tags__(self) -> Any:
         return with_base_tags(super().__sklearn_tags__(), base_estimator(self.estimator))
-
-
-def threshold_on_last_label(
-    threshold: Any, pos_label: Any, classes: NDArray[Any], codes: Codes
-) -> float:
-    """Return a decision threshold as a probability of the last label.
-
-    >>> classes, codes = np.array(["bad", "good"]), np.array([0, 1, 1, 1])
-    >>> threshold_on_last_label(0.1, "bad", classes, codes)
-    0.9
-    >>> threshold_on_last_label((1, 4), "good", classes, codes)
-    0.2
-    >>> threshold_on_last_label("prevalence", None, classes, codes)
-    0.75
-    """
-    check_pos_label(threshold, pos_label, classes)
-    if isinstance(threshold, str) and threshold != "prevalence":
-        raise ValueError(
-            f"threshold={threshold!r} must be a number in (0, 1), costs such as (1, 5) or "
-            "'prevalence'; for a recall or a rate use TunedThresholdClassifierCV as estimator."
-        )
-    known = known_threshold(threshold_of_label(threshold, pos_label, classes))
-    return prevalence(codes) if known is None else known
 
 
 def takes_groups(base: Any) -> bool:

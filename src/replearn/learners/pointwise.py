@@ -13,33 +13,30 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.checks.fingerprint import bind_estimator
+from replearn.checks.fingerprint import bind_estimator, in_words, joined
 from replearn.checks.points import describe_points
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import BlockEnsemble, RunContext
 from replearn.guarantees.design import VoteDesign
 from replearn.guarantees.plan import Plan
-from replearn.learners.decision_threshold import (
-    POS_LABEL_CONSTRAINTS,
-    THRESHOLD_CONSTRAINTS,
-    block_estimator,
-    block_thresholds,
-    check_block_thresholds,
-    split_threshold,
-    with_threshold,
-)
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
     check_base,
     check_features,
     check_n_models,
-    check_pos_label,
     checked_fit,
     fitted_key,
     with_base_tags,
 )
 from replearn.learners.predictions import VotePredictions
+from replearn.learners.threshold import (
+    POS_LABEL_CONSTRAINTS,
+    THRESHOLD_CONSTRAINTS,
+    block_thresholds,
+    check_block_thresholds,
+    split_threshold,
+)
 from replearn.learners.training import (
     base_for_blocks,
     certify_plan,
@@ -81,10 +78,9 @@ class PointwiseReplicableClassifier(VotePredictions):
         Whether blocks vote by label or by predicted probability.
     threshold : float, str or pair of float, default=None
         Decision threshold on the probability of ``classes_[1]``: a number, costs ``(1, 5)``,
-        ``"prevalence"``, ``"recall=0.8"`` or ``"rate=0.3"``, as in `DecisionThresholdClassifier`.
-        Each block votes by it; what depends on the data is chosen in each block. If None, the
-        threshold of a ``FixedThresholdClassifier`` around the base estimator is used, if there
-        is one.
+        of a false positive and of a false negative, or ``"prevalence"``, which is that of each
+        block. Each block votes by it. If None, the threshold of a ``FixedThresholdClassifier``
+        around the base estimator is used, if there is one.
     pos_label : label, default=None
         The label that ``threshold`` refers to. If None, ``classes_[1]``, the last of the sorted
         labels.
@@ -249,7 +245,6 @@ class PointwiseReplicableClassifier(VotePredictions):
     ) -> None:
         """Plan, train, vote and certify: the same for rows in memory and in files."""
         key = self._key_for_fit()
-        check_pos_label(self.threshold, self.pos_label, classes)
         base, threshold = split_threshold(
             base_estimator(self.estimator), self.threshold, classes, self.pos_label
         )
@@ -260,28 +255,28 @@ class PointwiseReplicableClassifier(VotePredictions):
         plan = plan_in_force(self, given, classes)
         design = design_of(self, plan)
         base = base_for_blocks(base, design)
-        named = with_threshold(base, threshold)
-        fingerprint = bind_estimator(named)
+        fingerprint = joined([threshold], [bind_estimator(base)])
         own = key_of_blocks(key, given, plan)
         sample = given.planned(own, design)
 
         # Train: disjoint blocks of equal size, one base estimator on each.
         run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
         warned = warn_if_blocks_cannot_learn(plan.task, design, base)
-        trained = block_estimator(base, threshold)
         blocks = sample.cut(design, own)
-        blocks.train(trained, **run)
+        blocks.train(base, **run)
         warned = warned or blocks.warn_if_constant(base)
 
         # Vote.
         # theorem: decision-threshold (a block's threshold depends on that block alone)
-        models, thresholds = block_thresholds(blocks.estimators, threshold, blocks.positive_shares)
+        models = blocks.estimators
+        thresholds = block_thresholds(len(models), threshold, blocks.positive_shares)
         self._set_ensemble(plan, classes, models, thresholds, blocks.probe_rows)
 
         # Certify: the promise of the plan, for this key and this base estimator.
         if plan.certified:
-            failed += blocks.failed_conditions(trained)
+            failed += blocks.failed_conditions(base)
         schema = describe_points(blocks.probe_rows, base=base, decimals=design.decimals)
+        named = in_words(base) if threshold is None else f"{in_words(base)}, threshold {threshold}"
         identity = identity_of(key, named, fingerprint, classes, given.n, failed, schema)
         self.certificate_ = certify_plan(plan, identity, blocks)
         self.usefulness_ = measure_votes(self._vote(), blocks, N_ROWS)

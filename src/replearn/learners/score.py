@@ -10,16 +10,15 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.bounds import score_half_width
 from replearn.checks.blocks import rows_needed, with_fewer_bins
-from replearn.checks.fingerprint import bind_estimator
+from replearn.checks.fingerprint import bind_estimator, in_words
 from replearn.checks.points import describe_points
 from replearn.compat import HasMethods, Interval
 from replearn.exceptions import NotCertifiedWarning, warn_user
@@ -28,15 +27,6 @@ from replearn.guarantees.certificate import Certificate
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.promise import derive, rounded_up
 from replearn.guarantees.score import MIN_BLOCKS, blocks_and_partitions
-from replearn.learners.decision_threshold import (
-    POS_LABEL_CONSTRAINTS,
-    THRESHOLD_CONSTRAINTS,
-    block_estimator,
-    block_thresholds,
-    known_threshold,
-    prevalence,
-    split_threshold,
-)
 from replearn.learners.inputs import (
     PassesFitParams,
     all_or_nothing,
@@ -44,7 +34,6 @@ from replearn.learners.inputs import (
     check_base,
     check_features,
     check_n_models,
-    check_pos_label,
     checked_fit,
     fitted_key,
     with_base_tags,
@@ -59,8 +48,15 @@ from replearn.learners.score_rule import (
     measure_scores,
     own_blocks,
 )
+from replearn.learners.threshold import (
+    POS_LABEL_CONSTRAINTS,
+    THRESHOLD_CONSTRAINTS,
+    WITH_THRESHOLD,
+    known_threshold,
+    prevalence,
+    split_threshold,
+)
 from replearn.learners.training import (
-    Blocks,
     Cut,
     FollowsPlan,
     Sample,
@@ -95,10 +91,8 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         Nominal probability that two runs predict differently for a point near its threshold.
     threshold : float, str or pair of float, default=None
         Decision threshold on the probability of ``classes_[1]``: a number, costs ``(1, 5)``,
-        ``"prevalence"``, ``"recall=0.8"`` or ``"rate=0.3"``, as in `DecisionThresholdClassifier`.
-        Targets are reached in each block, and the thresholds of the blocks are averaged. If
-        None, the threshold of a ``FixedThresholdClassifier`` around the base estimator is used,
-        or 0.5.
+        of a false positive and of a false negative, or ``"prevalence"``. If None, the threshold of
+        a ``FixedThresholdClassifier`` around the base estimator is used, or 0.5.
     pos_label : label, default=None
         The label that ``threshold`` refers to. If None, ``classes_[1]``, the last of the sorted
         labels.
@@ -259,8 +253,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             cut = cut_for(given, params, n, ways)
             if given.unit == "rows":
                 base = with_fewer_bins(base, cut.block_size)
-            trained = block_estimator(base, threshold)
-            fingerprint = bind_estimator(trained)
+            fingerprint = bind_estimator(base)
             given = given._replace(params=self._params_of_rows(fit_params, len(given.codes)))
             failed = given.failed_conditions()
 
@@ -268,25 +261,26 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             sample = given.planned(key, cut)
             run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
             blocks = sample.cut(cut, key)
-            blocks.train(trained, **run)
+            blocks.train(base, **run)
             warned = blocks.warn_if_constant(base)
 
             # Standardise: how much scores vary, from rows and the blocks that do not know them.
             n_classes = max(2, len(classes))
-            chosen = score_threshold(blocks, threshold)
-            self.estimators_ = chosen.estimators
-            self.threshold_ = chosen.threshold
+            self.estimators_ = blocks.estimators
+            self.threshold_, uncertainty = score_threshold(threshold, sample.codes)
             self._ensemble = self._make_ensemble(n_classes)
-            curve = self._curve(sample, blocks.rows, cut, chosen.standard_error)
+            curve = self._curve(sample, blocks.rows, cut, uncertainty)
             self.standard_error_ = curve.level
 
             if not sample.params:
-                failed += blocks.failed_conditions(trained)
+                failed += blocks.failed_conditions(base)
             schema = describe_points(blocks.probe_rows, base=base, decimals=self.decimals)
             shared = self._inputs(
                 cut, sample.unit, n_classes, sorted(sample.params), curve, threshold
             )
-            identity = identity_of(key, trained, fingerprint, classes, given.n, failed, schema)
+            identity = identity_of(
+                key, in_words(base), fingerprint, classes, given.n, failed, schema
+            )
             self.certificate_ = Certificate.of(derive("score", shared), identity)
             self.classes_ = classes
             self.usefulness_ = measure_scores(self._vote(), blocks, classes, N_ROWS)
@@ -339,16 +333,14 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
 
     def _split_threshold(self, classes: NDArray[Any]) -> tuple[Any, Any]:
         """Return the base estimator and its decision threshold, 0.5 by default."""
-        check_pos_label(self.threshold, self.pos_label, classes)
         base, threshold = split_threshold(
             base_estimator(self.estimator), self.threshold, classes, self.pos_label
         )
-        if isinstance(base, FixedThresholdClassifier | TunedThresholdClassifierCV):
+        if isinstance(base, WITH_THRESHOLD):
             raise ValueError(
                 f"estimator={base!r}: the threshold of {type(base).__name__} would not be used, "
                 "because scores are averaged before they are compared with a threshold. Give the "
-                "estimator inside it, and threshold= a number, costs such as (1, 5), 'prevalence', "
-                "'recall=0.8' or 'rate=0.3'."
+                "estimator inside it, and threshold= a number, costs (1, 5) or 'prevalence'."
             )
         return base, 0.5 if threshold is None else threshold
 
@@ -431,33 +423,17 @@ def cut_for(sample: Sample, params: Any, n: int, n_partitions: int | None) -> Cu
     return Cut(n, n_blocks, ways, params.decimals)
 
 
-class ScoreThreshold(NamedTuple):
-    """The decision threshold of a fit, its standard error, and the models that give scores."""
+def score_threshold(threshold: Any, codes: NDArray[np.intp]) -> tuple[float, float]:
+    """Return the probability from which the second class is predicted, and its standard error.
 
-    threshold: float
-    standard_error: float
-    estimators: list[Any]
-
-
-def score_threshold(blocks: Blocks, threshold: Any) -> ScoreThreshold:
-    """Return the probability from which the second class is the prediction.
-
-    A target is reached by each block on its own rows: thresholds of the blocks of one partition
-    are independent draws, and their mean has a standard error that they show themselves.
+    >>> score_threshold((1, 4), np.array([0, 1]))
+    (0.2, 0.0)
     """
     known = known_threshold(threshold)
     if known is not None:
-        return ScoreThreshold(known, 0.0, blocks.estimators)
-    codes = blocks.sample.codes
-    if threshold == "prevalence":
-        share = prevalence(codes)
-        error = math.sqrt(share * (1.0 - share) / len(codes))
-        return ScoreThreshold(share, error, blocks.estimators)
-    estimators, chosen = block_thresholds(blocks.estimators, threshold, ())
-    assert chosen is not None
-    # theorem: decision-threshold, section "Scores"
-    spread = float(chosen.std(ddof=1)) / math.sqrt(blocks.design.n_blocks)
-    return ScoreThreshold(float(chosen.mean()), spread, estimators)
+        return known, 0.0
+    share = prevalence(codes)
+    return share, math.sqrt(share * (1.0 - share) / len(codes))
 
 
 def warn_if_above_budget(certificate: Certificate) -> None:

@@ -26,7 +26,7 @@ from replearn.checks.blocks import (
     rows_needed,
     warn_if_constant,
 )
-from replearn.checks.fingerprint import Fingerprint, in_words
+from replearn.checks.fingerprint import Fingerprint
 from replearn.checks.point_masses import (
     has_distinct_column,
     refuted_point_mass,
@@ -581,7 +581,7 @@ class FollowsPlan(FittedState, HoldsKey):
 # -- the certificate -------------------------------------------------------------------------------
 def identity_of(
     key: SharedKey,
-    base: Any,
+    learner: str,
     fingerprint: Fingerprint,
     classes: NDArray[Any],
     n: int,
@@ -591,7 +591,7 @@ def identity_of(
     """Return what a certificate binds of one run: key, base estimator, classes, rows, points."""
     return Identity(
         key.fingerprint,
-        in_words(base),
+        learner,
         fingerprint.digest,
         tuple(classes),
         n,

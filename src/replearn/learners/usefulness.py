@@ -155,11 +155,10 @@ def _remedy(measured: Usefulness, is_first: bool) -> str:
     >>> "lower" in _remedy(two, False), "raise" in _remedy(two, True)
     (True, True)
     """
-    threshold = "lower the decision threshold (threshold=0.1, threshold='prevalence', "
-    threshold += "threshold='recall=0.8')"
+    threshold = "lower the decision threshold (threshold=0.1, threshold='prevalence')"
     if is_first and len(measured.classes) == 2:
         threshold = f"raise the decision threshold, which is about {measured.classes[1]!r} "
-        threshold += "(threshold=0.9, threshold='prevalence', threshold='specificity=0.8'),"
+        threshold += "(threshold=0.9, threshold='prevalence'),"
     return (
         "What the certificate says holds, but of a model that is of little use. If the class is "
         f"rare, {threshold} or use class_weight='balanced'; otherwise use larger blocks (smaller "

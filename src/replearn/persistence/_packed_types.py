@@ -30,7 +30,6 @@ State = dict[str, Any]
 
 PACKED_ESTIMATORS = {
     "replearn.execution.constant": "ConstantVote",
-    "replearn.learners.decision_threshold": "DecisionThresholdClassifier",
     "replearn.tables.encoder": "TableEncoder",
     "sklearn.compose": "ColumnTransformer",
     "sklearn.decomposition": "PCA TruncatedSVD",

@@ -23,7 +23,6 @@ from replearn.registry import DOCUMENTS
 
 OWN_TYPES = (
     "replearn.execution.constant.ConstantVote",
-    "replearn.learners.decision_threshold.DecisionThresholdClassifier",
     "replearn.tables.encoder.TableEncoder",
 )
 """Parts of this library that may be inside a base estimator."""

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import binom
 
 from replearn.bounds import ThresholdLaw, flip_bound
-from replearn.learners.decision_threshold import block_thresholds
+from replearn.learners.threshold import block_thresholds
 
 from .attack import Claim, among, between, whole
 from .library import fresh_key, points_of_pairs, threshold_rule
@@ -48,14 +48,14 @@ class BlockThresholds(Claim):
     def chance_of_a_vote(self, case):
         counts = np.arange(case.rows + 1)
         weights = binom.pmf(counts, case.rows, case.chance)
-        _, thresholds = block_thresholds([None] * len(counts), "prevalence", counts / case.rows)
+        thresholds = block_thresholds(len(counts), "prevalence", counts / case.rows)
         first, second = ((score >= thresholds) @ weights for score in case.scores)
         return float(np.clip(case.first * first + (1.0 - case.first) * second, 0.0, 1.0))
 
     def thresholds(self, case, counts):
         """Return the threshold of each block, from the positive rows of all blocks of a run."""
         shares = counts.ravel() / case.rows
-        return block_thresholds([None] * len(shares), "prevalence", shares)[1].reshape(counts.shape)
+        return block_thresholds(len(shares), "prevalence", shares).reshape(counts.shape)
 
     def simulate(self, case, rng, pairs):
         shape = (pairs, case.law.n_blocks)

@@ -9,31 +9,27 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     TunedThresholdClassifierCV,
-    cross_val_predict,
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import (
-    DecisionThresholdClassifier,
     IncumbentClassifier,
     PointwiseReplicableClassifier,
     ScoreReplicableClassifier,
+    audit,
     load,
     save,
 )
-from replearn.auditing.contenders import Setting, make_contenders
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import BlockEnsemble, plain_loop
-from replearn.learners.decision_threshold import (
+from replearn.learners.threshold import (
     check_block_thresholds,
     fitted_threshold,
     parse_threshold,
-    threshold_for_target,
 )
 from replearn.paper.thresholds import ReplicableThresholdClassifier
 from tests.factories import voting, whole_models
@@ -44,7 +40,7 @@ X, Y = make_classification(
 TRAIN = slice(0, 3000)
 NEW = X[3000:]
 LABELS = Y
-KINDS = [0.1, (1, 9), "prevalence", "recall=0.8", "rate=0.25"]
+KINDS = [0.1, (1, 9), "prevalence"]
 
 
 def blocks(estimator=None, *, fitted_on=LABELS, **params):
@@ -59,77 +55,18 @@ def votes_against(threshold=None):
     return blocks(threshold=threshold)
 
 
-# -- the estimator itself --------------------------------------------------------------------------
-TUNED = "a threshold of its own: scikit-learn exempts TunedThresholdClassifierCV from this check"
-
-
-@pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
-@parametrize_with_checks(
-    [DecisionThresholdClassifier(), DecisionThresholdClassifier(threshold="recall=0.8")],
-    expected_failed_checks=lambda estimator: (
-        {
-            "check_classifiers_train": TUNED,
-            "check_classifiers_one_label_sample_weights": TUNED,
-        }
-        if isinstance(estimator.threshold, str)
-        else {}
-    ),
-)
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.parametrize("threshold", [0.1, (1, 9)])
-def test_numbers_and_costs_are_those_of_scikit_learn(threshold):
-    ours = DecisionThresholdClassifier(GaussianNB(), threshold=threshold).fit(X[TRAIN], Y[TRAIN])
-    theirs = FixedThresholdClassifier(GaussianNB(), threshold=0.1).fit(X[TRAIN], Y[TRAIN])
-    np.testing.assert_array_equal(ours.predict(NEW), theirs.predict(NEW))
-    assert ours.threshold_ == pytest.approx(0.1)
-
-
-def test_the_prevalence_is_that_of_the_training_rows():
-    model = DecisionThresholdClassifier(threshold="prevalence").fit(X[TRAIN], LABELS[TRAIN])
-    assert model.threshold_ == np.mean(LABELS[TRAIN] == 1)
-    assert set(model.predict(NEW)) == {0, 1}
-
-
-def test_targets_are_reached_on_cross_fitted_rows():
-    chances = cross_val_predict(GaussianNB(), X[TRAIN], Y[TRAIN], method="predict_proba")[:, 1]
-    for target, rows in (("recall=0.8", Y[TRAIN] == 1), ("rate=0.25", Y[TRAIN] >= 0)):
-        model = DecisionThresholdClassifier(GaussianNB(), threshold=target).fit(X[TRAIN], Y[TRAIN])
-        reached = (chances[rows] >= model.threshold_).mean()
-        assert reached == pytest.approx(float(target.partition("=")[2]), abs=0.005)
-
-
-def test_a_recall_is_reached_with_the_largest_threshold():
-    scores = np.array([0.1, 0.2, 0.3, 0.4, 0.9])
-    codes = np.array([1, 1, 1, 1, 0])
-    assert threshold_for_target("recall=0.75", scores, codes) == 0.2
-    assert threshold_for_target("recall=0.76", scores, codes) == 0.1
-    assert threshold_for_target("recall=0.01", scores, codes) == 0.4
-
-
-def test_one_row_of_a_class_is_enough():
-    y = np.zeros(50, dtype=int)
-    y[7] = 1
-    model = DecisionThresholdClassifier(GaussianNB(), threshold="recall=0.9").fit(X[:50], y)
-    assert model.predict(X[[7]])[0] == 1
-
-
 @pytest.mark.parametrize(
-    "threshold", [0, 1.5, "median", "recall=2", "recall", (1, 2, 3), (1, -1), ("a", "b")]
+    "threshold", [0, 1.5, "median", "recall=0.8", (1, 2, 3), (1, -1), ("a", "b")]
 )
 def test_what_is_no_threshold(threshold):
-    message = r"threshold|must be a number in \(0, 1\), 'prevalence', a target such as 'recall=0.8'"
-    with pytest.raises(ValueError, match=message):
-        DecisionThresholdClassifier(threshold=threshold).fit(X, Y)
+    message = r"threshold|must be a number in \(0, 1\), 'prevalence', or the costs"
     with pytest.raises(ValueError, match=message):
         blocks(threshold=threshold)
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("0.1", 0.1), ("1:5", (1.0, 5.0)), ("prevalence", "prevalence"), ("rate=0.3", "rate=0.3")],
+    [("0.1", 0.1), ("1:5", (1.0, 5.0)), ("prevalence", "prevalence")],
 )
 def test_thresholds_on_the_command_line(text, expected):
     assert parse_threshold(text) == expected
@@ -157,9 +94,8 @@ def test_each_block_votes_by_its_own_threshold(threshold):
     assert (counted != votes_against()._ensemble.vote_counts(NEW)).any()
 
 
-def test_prevalence_and_targets_are_chosen_in_each_block():
-    for threshold in ("prevalence", "rate=0.25"):
-        assert len(np.unique(votes_against(threshold).block_thresholds_)) > 6
+def test_the_prevalence_is_that_of_each_block():
+    assert len(np.unique(votes_against("prevalence").block_thresholds_)) > 6
     np.testing.assert_array_equal(votes_against((1, 9)).block_thresholds_, np.full(24, 0.1))
     assert votes_against().block_thresholds_ is None
 
@@ -169,13 +105,12 @@ def test_a_threshold_and_an_estimator_with_that_threshold_are_one_model():
     for estimator in (
         FixedThresholdClassifier(GaussianNB(), threshold=0.1),
         FixedThresholdClassifier(GaussianNB(), threshold=0.1, pos_label=1),
-        DecisionThresholdClassifier(GaussianNB(), threshold=0.1),
     ):
         theirs = blocks(estimator)
         np.testing.assert_array_equal(ours.predict(NEW), theirs.predict(NEW))
         assert ours.certificate_.comparable(theirs.certificate_)
     assert not ours.certificate_.comparable(blocks(threshold=0.2).certificate_)
-    assert "threshold=0.1" in ours.certificate_.identity.learner
+    assert "threshold 0.1" in ours.certificate_.identity.learner
 
 
 def test_a_threshold_on_the_first_class():
@@ -223,7 +158,7 @@ def test_fast_paths_and_the_plain_loop_agree(base, vote):
 
 @pytest.mark.parametrize("vote", ["hard", "soft"])
 def test_the_votes_of_a_row_do_not_depend_on_the_batch(vote):
-    model = blocks(threshold="rate=0.25", vote=vote)
+    model = blocks(threshold="prevalence", vote=vote)
     whole = model.predict_proba(NEW)
     pieces = [model.predict_proba(NEW[start : start + 7]) for start in range(0, 70, 7)]
     np.testing.assert_array_equal(np.concatenate(pieces), whole[:70])
@@ -239,15 +174,6 @@ def test_soft_votes_are_centred_at_the_threshold():
     ensemble = BlockEnsemble([Chance()], [0, 1], 1, thresholds=[0.1])
     scores = ensemble.soft_scores(np.array([[0.0], [0.05], [0.1], [0.55], [1.0]]))[:, 0]
     np.testing.assert_allclose(scores, [0.0, 0.25, 0.5, 0.75, 1.0])
-
-
-def test_a_block_of_one_class_votes_for_it():
-    y = np.where(np.arange(len(Y)) < 12, 1, 0)[TRAIN]
-    model = PointwiseReplicableClassifier(
-        GaussianNB(), n_blocks=40, max_fits=40, rho=0.9, threshold="recall=0.8", shared_key="k"
-    )
-    model.fit(X[TRAIN], y)
-    assert (model.block_thresholds_ == 0.5).sum() >= 28
 
 
 # -- other estimators ------------------------------------------------------------------------------
@@ -289,17 +215,6 @@ def test_scores_do_not_drop_a_threshold_they_cannot_use(estimator):
         ScoreReplicableClassifier(estimator, shared_key="k").fit(X[TRAIN], Y[TRAIN])
 
 
-@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
-def test_a_target_adds_the_standard_error_of_the_block_thresholds():
-    fixed = ScoreReplicableClassifier(GaussianNB(), threshold=0.1, shared_key="k")
-    target = ScoreReplicableClassifier(GaussianNB(), threshold="rate=0.15", shared_key="k")
-    for model in (fixed, target):
-        model.fit(X[TRAIN], Y[TRAIN])
-    again = ScoreReplicableClassifier(GaussianNB(), threshold=target.threshold_, shared_key="k")
-    again.fit(X[TRAIN], Y[TRAIN])
-    assert target.standard_error_ > again.standard_error_
-
-
 def test_whole_models_vote_by_a_threshold():
     model = whole_models(
         GaussianNB(), n_blocks=12, n_partitions=1, gamma=0.9, rho=0.9, threshold=0.1, shared_key="k"
@@ -322,16 +237,14 @@ def test_two_thresholds_are_an_error():
     [
         FixedThresholdClassifier(GaussianNB(), threshold=0.9),
         TunedThresholdClassifierCV(GaussianNB()),
-        DecisionThresholdClassifier(GaussianNB(), threshold=0.9),
         make_pipeline(StandardScaler(), FixedThresholdClassifier(GaussianNB(), threshold=0.9)),
     ],
-    ids=["fixed", "tuned", "this", "pipeline"],
+    ids=["fixed", "tuned", "pipeline"],
 )
 def test_an_inner_threshold_is_not_ignored(inner):
-    outer = DecisionThresholdClassifier(inner, threshold=0.3)
-    for model in (outer, PointwiseReplicableClassifier(outer), IncumbentClassifier(outer)):
-        with pytest.raises(ValueError, match="a threshold of its own that would be ignored"):
-            model.fit(X[TRAIN], Y[TRAIN])
+    for kind in (PointwiseReplicableClassifier, ScoreReplicableClassifier, IncumbentClassifier):
+        with pytest.raises(ValueError, match="threshold"):
+            kind(inner, threshold=0.3).fit(X[TRAIN], Y[TRAIN])
 
 
 def test_a_threshold_on_decision_values_is_not_ignored():
@@ -345,8 +258,6 @@ def test_a_threshold_on_decision_values_is_not_ignored():
 def test_three_classes_have_no_threshold():
     with pytest.raises(ValueError, match="requires two classes, but there are 3"):
         blocks(fitted_on=np.arange(len(X)) % 3, threshold=0.1)
-    with pytest.raises(ValueError, match="Only binary classification is supported"):
-        DecisionThresholdClassifier().fit(X, np.arange(len(X)) % 3)
 
 
 def test_a_threshold_needs_probabilities():
@@ -357,14 +268,11 @@ def test_a_threshold_needs_probabilities():
 # -- files -----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("threshold", KINDS)
 def test_thresholds_are_kept_in_files(threshold, tmp_path):
-    for model in (
-        votes_against(threshold),
-        blocks(DecisionThresholdClassifier(GaussianNB(), threshold=threshold)),
-    ):
-        save(model, tmp_path / "model.replearn")
-        again = load(tmp_path / "model.replearn", shared_key="k")
-        np.testing.assert_array_equal(again.predict(NEW), model.predict(NEW))
-        np.testing.assert_array_equal(again.block_thresholds_, model.block_thresholds_)
+    model = votes_against(threshold)
+    save(model, tmp_path / "model.replearn")
+    again = load(tmp_path / "model.replearn", shared_key="k")
+    np.testing.assert_array_equal(again.predict(NEW), model.predict(NEW))
+    np.testing.assert_array_equal(again.block_thresholds_, model.block_thresholds_)
 
 
 @pytest.mark.parametrize("thresholds", [[0.5] * 3, [0.0] * 4, [2.0] * 4, [np.nan] * 4])
@@ -377,7 +285,6 @@ def test_thresholds_of_a_file_are_checked(thresholds):
 def test_the_threshold_in_force():
     frame = pd.DataFrame(X[TRAIN])
     for model, expected in (
-        (DecisionThresholdClassifier(threshold=(1, 9)), 0.1),
         (FixedThresholdClassifier(GaussianNB(), threshold=0.3), 0.3),
         (FixedThresholdClassifier(GaussianNB(), threshold=0.3, pos_label=0), 0.7),
         (FixedThresholdClassifier(GaussianNB()), 0.5),
@@ -409,36 +316,7 @@ def test_the_threshold_in_force_of_a_tuned_classifier():
 GOOD = np.where(Y == 1, "bad", "good")  # the rarer label comes first
 
 
-@pytest.mark.parametrize("threshold", [0.1, (1, 9), "prevalence", "recall=0.8", "rate=0.25"])
-def test_a_threshold_is_about_the_positive_label(threshold):
-    usual = DecisionThresholdClassifier(GaussianNB(), threshold=threshold).fit(X[TRAIN], Y[TRAIN])
-    other = DecisionThresholdClassifier(GaussianNB(), threshold=threshold, pos_label="bad")
-    other.fit(X[TRAIN], GOOD[TRAIN])
-    np.testing.assert_array_equal(usual.predict(NEW) == 1, other.predict(NEW) == "bad")
-
-
-def test_blocks_take_the_positive_label_over():
-    base = DecisionThresholdClassifier(GaussianNB(), threshold=0.1, pos_label="bad")
-    np.testing.assert_array_equal(blocks(base, fitted_on=GOOD).block_thresholds_, np.full(24, 0.9))
-    recall = DecisionThresholdClassifier(GaussianNB(), threshold="recall=0.9", pos_label="bad")
-    model = blocks(recall, fitted_on=GOOD)
-    assert "specificity=0.9" in model.certificate_.identity.learner
-    assert (model.predict(NEW[Y[3000:] == 1]) == "bad").mean() > 0.75
-
-
-def test_a_specificity_is_reached_with_the_smallest_threshold():
-    scores = np.array([0.1, 0.2, 0.3, 0.4, 0.9])
-    codes = np.array([0, 0, 0, 0, 1])
-    threshold = threshold_for_target("specificity=0.75", scores, codes)
-    assert (scores < threshold).sum() == 3
-
-
-def test_a_label_that_is_none():
-    with pytest.raises(ValueError, match=r"pos_label='x' is not one of the labels \[0, 1\]"):
-        DecisionThresholdClassifier(pos_label="x").fit(X, Y)
-
-
-@pytest.mark.parametrize("threshold", [0.1, (1, 5), "prevalence", "recall=0.8", "rate=0.3"])
+@pytest.mark.parametrize("threshold", [0.1, (1, 5), "prevalence"])
 @pytest.mark.parametrize("kind", [PointwiseReplicableClassifier, ScoreReplicableClassifier])
 @pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 def test_estimators_take_a_threshold_on_either_label(kind, threshold):
@@ -446,11 +324,10 @@ def test_estimators_take_a_threshold_on_either_label(kind, threshold):
     labels = GOOD[:900]
     params = {"n_blocks": 6, "shared_key": "k"}
     own = kind(GaussianNB(), threshold=threshold, pos_label="bad", **params)
-    base = DecisionThresholdClassifier(GaussianNB(), threshold=threshold, pos_label="bad")
-    around = kind(base, **params)
-    np.testing.assert_array_equal(
-        own.fit(rows, labels).predict(rows), around.fit(rows, labels).predict(rows)
-    )
+    own.fit(rows, labels)
+    found = own.threshold_ if kind is ScoreReplicableClassifier else own.block_thresholds_.mean()
+    prevalence = (labels == "good").mean()
+    assert found == pytest.approx({0.1: 0.9, (1, 5): 5 / 6}.get(threshold, prevalence))
     unnamed = kind(GaussianNB(), threshold=threshold, **params)
     if threshold == "prevalence":  # both labels give one decision
         found = unnamed.fit(rows, labels).predict(rows)
@@ -465,8 +342,10 @@ def test_estimators_take_a_threshold_on_either_label(kind, threshold):
 
 
 def test_an_audit_keeps_the_label_of_a_threshold():
-    ours = PointwiseReplicableClassifier(GaussianNB(), threshold=0.1, pos_label="bad")
-    setting = Setting(rho=0.1, shared_key="k", n=1400)
-    baseline, _ = make_contenders(ours, setting, ["baseline", "replicable"])
-    assert baseline.estimator.threshold == 0.1
-    assert baseline.estimator.pos_label == "bad"
+    ours = PointwiseReplicableClassifier(
+        GaussianNB(), threshold=0.1, pos_label="bad", n_blocks=18, max_fits=18, shared_key="k"
+    )
+    found = audit(
+        ours, X[:1400], GOOD[:1400], contenders=["baseline", "replicable"], n_pairs=2, verbose=-1
+    )
+    assert found.contenders[0].decision_threshold == pytest.approx(0.9)
