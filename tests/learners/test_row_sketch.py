@@ -6,7 +6,12 @@ from sklearn.linear_model import LogisticRegression
 
 from replearn import IncumbentClassifier, IncumbentRegressor, load, save
 from replearn.exceptions import RetrainingWarning
-from replearn.learners.row_sketch import SKETCH_SIZE, rows_in_sketch, sketch_rows
+from replearn.learners.row_sketch import (
+    SKETCH_SIZE,
+    rows_in_sketch,
+    sketch_rows,
+    warn_if_trained_on,
+)
 
 RNG = np.random.default_rng(0)
 
@@ -88,3 +93,12 @@ def test_tables_with_texts_have_a_sketch():
     sketch = sketch_rows(frame)
     assert sketch.share_of(frame.iloc[::-1]) == 1.0
     assert sketch.share_of(frame.assign(town="Bonn")) == 0.0
+
+
+def test_rows_that_a_model_was_trained_on_are_named():
+    X, y = sample()
+    models = {"old": IncumbentClassifier().fit(X, y), "new": LogisticRegression().fit(X, y)}
+    with pytest.warns(RetrainingWarning, match="100 % of the rows .* of the old model") as said:
+        warn_if_trained_on(models, X)
+    assert len(said) == 1
+    warn_if_trained_on(models, sample(seed=1)[0])

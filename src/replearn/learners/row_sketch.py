@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.exceptions import UnsupportedValueError
+from replearn.exceptions import RetrainingWarning, UnsupportedValueError, warn_user
 from replearn.randomness import SharedKey
 from replearn.tables import n_rows
 
@@ -73,6 +73,19 @@ def rows_in_sketch(model: Any, X: Any) -> float | None:
     """
     sketch = getattr(model, "row_sketch_", None)
     return None if sketch is None else sketch.share_of(X)
+
+
+def warn_if_trained_on(models: dict[str, Any], X: Any) -> None:
+    """Warn if most of the rows are in the training sample of one of these models."""
+    for name, model in models.items():
+        share = rows_in_sketch(model, X)
+        if share is not None and share > 0.5:
+            warn_user(
+                f"about {share:.0%} of the rows are in the training sample of the {name} model: on "
+                "them it is favoured, and fewer of its predictions are wrong than on new rows. "
+                "Compare on rows that neither model was trained on.".replace("%", " %"),
+                RetrainingWarning,
+            )
 
 
 def _single_hashes(key: str, X: Any) -> NDArray[np.uint64] | None:
