@@ -49,6 +49,7 @@ from replearn.auditing._statistics import (
 )
 from replearn.auditing._swap_sets import SIDES, Approvals, Decisions, approvals
 from replearn.auditing._table import as_text, factorize, make_subgroups
+from replearn.learners import warn_if_trained_on
 from replearn.records import (
     check_choice,
     check_count,
@@ -398,6 +399,7 @@ def compare(  # noqa: PLR0913
     _check_order(old, new)
     X = _rows_or_none(X, old)
     sides = model_output("old", old, X), model_output("new", new, X)
+    warn_if_trained_on({"old": sides[0].model, "new": sides[1].model}, X)
     n = len(sides[0].labels)
     if n == 0:
         raise ValueError("X has no rows: there is nothing to compare.")
