@@ -93,6 +93,8 @@ def test_tables_with_texts_have_a_sketch():
     sketch = sketch_rows(frame)
     assert sketch.share_of(frame.iloc[::-1]) == 1.0
     assert sketch.share_of(frame.assign(town="Bonn")) == 0.0
+    twice = pandas.DataFrame(X, columns=["a", "a", "b"])
+    assert sketch_rows(twice) is None
 
 
 def test_rows_that_a_model_was_trained_on_are_named():

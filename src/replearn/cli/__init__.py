@@ -31,6 +31,7 @@ from replearn._version import __version__
 from replearn.exceptions import (
     NotCertifiedWarning,
     PreprocessingWarning,
+    RetrainingWarning,
     UsefulnessWarning,
     WeakKeyWarning,
 )
@@ -261,6 +262,7 @@ def discard_output() -> None:
 _NOTES = (
     NotCertifiedWarning,
     PreprocessingWarning,
+    RetrainingWarning,
     UsefulnessWarning,
     WeakKeyWarning,
 )

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.exceptions import RetrainingWarning, UnsupportedValueError, warn_user
+from replearn.exceptions import RetrainingWarning, warn_user
 from replearn.randomness import SharedKey
 from replearn.tables import n_rows
 
@@ -48,7 +48,7 @@ class RowSketch:
 
 
 def sketch_rows(X: Any) -> RowSketch | None:
-    """Return a sketch of some rows; None where a cell has no canonical encoding.
+    """Return a sketch of some rows; None where a row has no canonical encoding.
 
     The key follows from the rows, so that the hashes of one row differ between two samples.
 
@@ -92,6 +92,6 @@ def _single_hashes(key: str, X: Any) -> NDArray[np.uint64] | None:
     """Return the hashes of the rows that occur once, in order."""
     try:
         hashes, counts = np.unique(SharedKey(key).hashes(X), return_counts=True)
-    except UnsupportedValueError:
+    except (TypeError, ValueError):  # rows that no key can tell apart
         return None
     return np.asarray(hashes[counts == 1])
