@@ -371,15 +371,6 @@ ABSTAINING = {
     "accuracy of the rest": "{accuracy!p:.2f}",
 }
 LIMITS = "{estimate!p:.1f} ({lower!p:.1f} to {upper!p:.1f})"
-TIME = {
-    "% in time order": "{data}, {model}, {window}",
-    "time order": LIMITS,
-    "shuffled": "{shuffled!p:.1f} ({shuffled_lower!p:.1f} to {shuffled_upper!p:.1f})",
-    "p": "{p_value:.2f}",
-    "accuracy": "{accuracy!p:.1f}",
-    "shuffled accuracy": "{shuffled_accuracy!p:.1f}",
-    "p of accuracy": "{accuracy_p_value:.2f}",
-}
 
 
 def classes(records: Records) -> str:
@@ -451,7 +442,6 @@ PAGES: dict[str, dict[str, Show]] = {
     "sources": {
         "sources": shown(sources, "sources"),
         "new_rows": shown(new_rows, "new_rows"),
-        "time_order": shown(of(TIME), "time_order"),
     },
     "flips-and-accuracy": {
         "overview": shown(overview, "real_data"),

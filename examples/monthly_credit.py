@@ -20,7 +20,7 @@ from replearn import (
     load,
     save,
 )
-from replearn.auditing import compare, flip_gates
+from replearn.auditing import compare, gates
 
 SAVINGS = {"none": 0.6, "little": 0.2, "moderate": -0.4, "rich": -0.9}
 
@@ -68,9 +68,9 @@ applicants, _ = loans(0, 1_000)  # nobody knows their outcome yet
 plain = IncumbentClassifier(base, **costs).fit(july, july_labels)  # it remembers nothing
 candidate = IncumbentClassifier(base, incumbent=in_use).fit(july, july_labels)
 for name, new_model in {"plain retraining": plain, "with the incumbent": candidate}.items():
-    flips = compare(in_use, new_model, applicants).flips
-    (gate,) = flip_gates(flips, fail_above=0.02)
-    print(f"{name}: {flips.value:.1%} change, gate {'passed' if gate.passed else 'FAILED'}")
+    changes = compare(in_use, new_model, applicants)
+    (gate,) = gates(changes, {"flips": 0.02})
+    print(f"{name}: {changes.flips.value:.1%} change, gate {'passed' if gate.passed else 'FAILED'}")
 
 # %%
 save(candidate, "credit.replearn", notes={"month": "2026-07"})

@@ -66,13 +66,6 @@ class RetrainingWarning(UserWarning):
     """
 
 
-class SmallSampleWarning(UsefulnessWarning):
-    """Blocks have few rows of the rarest class: stability will cost accuracy.
-
-    The warning comes before the training, from the plan and the counts of the labels.
-    """
-
-
 LIBRARIES = frozenset({"joblib", "replearn", "sklearn"})
 
 

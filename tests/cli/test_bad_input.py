@@ -120,7 +120,7 @@ USAGE = {
     "one label": (("plan", "--n", "100", "--classes", "a"), "--classes a: at least two labels"),
     "no certificate": (("certify", "/no/such.json"), "No such file or directory"),
     "no model": (("predict", "/no/such.replearn", "x.csv"), "No such file or directory"),
-    "gate": (("audit", "x.csv", "--target", "y", "--fail-above", "7"), "must lie in [0, 1]"),
+    "gate": (("audit", "x.csv", "--target", "y", "--fail-above", "flips"), "must be NAME=LIMIT"),
     "report": (("audit", "x.csv", "--target", "y", "--out", "r.pdf"), "must end in .html"),
 }
 

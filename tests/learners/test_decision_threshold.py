@@ -26,7 +26,7 @@ from replearn import (
     load,
     save,
 )
-from replearn.auditing._contenders import Setting, make_contenders
+from replearn.auditing.contenders import Setting, make_contenders
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import BlockEnsemble, plain_loop
 from replearn.learners.decision_threshold import (

@@ -55,7 +55,6 @@ from replearn.learners.training import (
 from replearn.learners.usefulness import (
     N_ROWS,
     warn_if_useless,
-    warn_if_votes_are_few,
 )
 from replearn.learners.vote import FittedVote, measure_votes, partition_variance
 from replearn.randomness import SharedKey, read_once
@@ -269,7 +268,6 @@ class PointwiseReplicableClassifier(VotePredictions):
         # Train: disjoint blocks of equal size, one base estimator on each.
         run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
         warned = warn_if_blocks_cannot_learn(plan.task, design, base)
-        warn_if_votes_are_few(plan, given.class_counts, classes, base)
         trained = block_estimator(base, threshold)
         blocks = sample.cut(design, own)
         blocks.train(trained, **run)

@@ -75,17 +75,16 @@ def rows_in_sketch(model: Any, X: Any) -> float | None:
     return None if sketch is None else sketch.share_of(X)
 
 
-def warn_if_trained_on(models: dict[str, Any], X: Any) -> None:
-    """Warn if most of the rows are in the training sample of one of these models."""
-    for name, model in models.items():
-        share = rows_in_sketch(model, X)
-        if share is not None and share > 0.5:
-            warn_user(
-                f"about {share:.0%} of the rows are in the training sample of the {name} model: on "
-                "them it is favoured, and fewer of its predictions are wrong than on new rows. "
-                "Compare on rows that neither model was trained on.".replace("%", " %"),
-                RetrainingWarning,
-            )
+def warn_if_trained_on(name: str, model: Any, X: Any) -> None:
+    """Warn if most of the rows are in the training sample of a model."""
+    share = rows_in_sketch(model, X)
+    if share is not None and share > 0.5:
+        warn_user(
+            f"about {100 * share:.0f} % of the rows are in the training sample of the {name} model, "
+            "which is wrong on fewer of them than on new rows. Compare on rows that neither model "
+            "was trained on.",
+            RetrainingWarning,
+        )
 
 
 def _single_hashes(key: str, X: Any) -> NDArray[np.uint64] | None:

@@ -69,7 +69,6 @@ from replearn.learners.training import (
 )
 from replearn.learners.usefulness import (
     N_ROWS,
-    warn_if_scores_are_few,
     warn_if_useless,
 )
 from replearn.randomness import SharedKey
@@ -267,7 +266,6 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
 
             # Train: two dozen disjoint blocks, or fewer in a few ways.
             sample = given.planned(key, cut)
-            warn_if_scores_are_few(cut.n_blocks, params.rho, given, classes, base)
             run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
             blocks = sample.cut(cut, key)
             blocks.train(trained, **run)
