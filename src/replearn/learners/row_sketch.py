@@ -80,9 +80,9 @@ def warn_if_trained_on(name: str, model: Any, X: Any) -> None:
     share = rows_in_sketch(model, X)
     if share is not None and share > 0.5:
         warn_user(
-            f"about {100 * share:.0f} % of the rows are in the training sample of the {name} model, "
-            "which is wrong on fewer of them than on new rows. Compare on rows that neither model "
-            "was trained on.",
+            f"about {100 * share:.0f} % of the rows are in the training sample of the {name} "
+            "model, which is wrong on fewer of them than on new rows. Compare on rows that neither "
+            "model was trained on.",
             RetrainingWarning,
         )
 
