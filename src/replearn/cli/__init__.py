@@ -31,6 +31,7 @@ from replearn._version import __version__
 from replearn.exceptions import (
     NotCertifiedWarning,
     PreprocessingWarning,
+    RetrainingWarning,
     UsefulnessWarning,
     WeakKeyWarning,
 )
@@ -259,6 +260,7 @@ def discard_output() -> None:
 _NOTES = (
     NotCertifiedWarning,
     PreprocessingWarning,
+    RetrainingWarning,
     UsefulnessWarning,
     WeakKeyWarning,
 )
