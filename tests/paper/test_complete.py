@@ -272,6 +272,13 @@ def test_a_classifier_with_a_dimension_takes_the_place_of_a_class(tmp_path):
         CompleteLearner(DecisionTreeClassifier()).fit(X, y)
 
 
+def test_a_class_of_a_larger_dimension_is_refused():
+    X, y = mixed_sample(np.random.default_rng(0), planned(d=1).n)
+    for settings in ({"plan": planned(d=1)}, {"d": 1}):
+        with pytest.raises(ValueError, match="is 2"):
+            CompleteLearner(Intervals(), **settings, shared_key="k").fit(X, y)
+
+
 @pytest.mark.parametrize("estimator", [Intervals(), DecisionTreeClassifier(max_depth=2)])
 def test_model_files_predict_the_same(tmp_path, estimator):
     X, y = mixed_sample(np.random.default_rng(0), planned().n)
