@@ -663,7 +663,7 @@ class CompleteLearner(PaperClassifier):
         self.n_jobs = n_jobs
 
     @checked_fit
-    def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None):
+    def fit(self, X: Any, y: ArrayLike, *, groups: ArrayLike | None = None):
         """Train the blocks, find the heavy points and label them.
 
         Parameters
