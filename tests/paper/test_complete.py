@@ -305,7 +305,7 @@ def test_the_order_of_the_rows_does_not_matter():
 
 def test_heavy_points_are_labelled_by_their_own_labels():
     """The class cannot label them right; their own labels can."""
-    made = planned(d=1)
+    made = planned()
     rng = np.random.default_rng(0)
     x = np.where(rng.random(made.n) < 0.9, rng.choice(ATOMS, made.n), rng.random(made.n))
     y = np.isin(x, ATOMS[::2])
