@@ -20,6 +20,9 @@ from replearn.bounds import binomial_limits
 SHARES = (0.01, 0.1, 1.0)
 """Shares of the training rows that are new."""
 
+VARY = ("new rows", "10 % new rows", "1 % new rows")
+"""The same as the audit names them, the largest first."""
+
 COIN_TOSS = 0.4
 """From this share of retrainings on, the audit calls a row close to a coin toss."""
 
@@ -48,14 +51,14 @@ class Effort:
 
 def retrainings(table: AtlasTable, model: str, effort: Effort) -> dict[str, Any]:
     """Retrain one model on 1 %, 10 % and 100 % new rows: changed predictions, and persons."""
-    result = _audit(table, model, effort, ["baseline"], effort.n_retrainings, SHARES)
+    result = _audit(table, model, effort, ["baseline"], effort.n_retrainings, VARY)
     baseline = result.contenders[0]
     counts = baseline.flips.sum(axis=0).astype(np.intp)
     coins = int((counts >= COIN_TOSS * effort.n_retrainings).sum())
     return {
         "pairs": result.design.n_pairs,
         "design": _design(result, table),
-        "changed": [estimate(result.mean(one.flips[baseline.name])) for one in _by_share(result)],
+        "changed": [estimate(result.flip_rate(baseline.name, v)) for v in (*VARY[:0:-1], "")],
         "coin": _share_of_rows(coins, len(counts)),
         "counts": np.bincount(counts, minlength=effort.n_retrainings + 1).tolist(),
         "persons": _persons(result, table, counts, effort),
@@ -68,7 +71,7 @@ def remedies(table: AtlasTable, model: str, effort: Effort) -> dict[str, Any]:
     kinds = [*REMEDIES]
     if model in effort.certified_models and _train_size(table, effort) >= MIN_CERTIFIED_ROWS:
         kinds.append(CERTIFIED)
-    result = _audit(table, model, effort, kinds, effort.n_remedy_pairs, 1.0)
+    result = _audit(table, model, effort, kinds, effort.n_remedy_pairs, "new rows")
     # The audit returns the contenders in an order of its own: each is found by its name.
     found = {_kind(contender): contender for contender in result.contenders}
     return {
@@ -86,13 +89,11 @@ def _kind(contender: ContenderResult) -> str:
 
 
 def _remedy(result: AuditResult, contender: ContenderResult) -> dict[str, Any]:
-    first = result.contenders[0]
-    gained = contender.right.mean(axis=1) - first.right.mean(axis=1)
     certificate = contender.certificate
     return {
         "changed": estimate(result.flip_rate(contender.name)),
-        "less": estimate(result.judgement[contender.name].difference),
-        "gained": estimate(result.mean(gained, within=(-1.0, 1.0))),
+        "less": estimate(_difference(result, "flips", contender)),
+        "gained": estimate(_difference(result, "accuracy", contender)),
         "seconds": round(float(contender.seconds.mean()), 3),
         "verdict": contender.promised_as if certificate is None else certificate.verdict,
         **_usefulness(result, contender),
@@ -100,7 +101,7 @@ def _remedy(result: AuditResult, contender: ContenderResult) -> dict[str, Any]:
 
 
 def _audit(
-    table: AtlasTable, model: str, effort: Effort, kinds: list[str], n_pairs: int, new_rows: Any
+    table: AtlasTable, model: str, effort: Effort, kinds: list[str], n_pairs: int, vary: Any
 ) -> AuditResult:
     with warnings.catch_warnings():
         # Small blocks and rho that is not reached: the verdict is kept.
@@ -111,11 +112,10 @@ def _audit(
             table.y,
             contenders=kinds,
             n_pairs=n_pairs,
-            new_rows=new_rows,
+            vary=vary,
             test_size=_n_test(table, effort),
             train_size=_train_size(table, effort),
             subgroups=None,
-            sources=False,
             shared_key="flip-atlas",
             verbose=-1,
         )
@@ -141,17 +141,18 @@ def _design(result: AuditResult, table: AtlasTable) -> dict[str, Any]:
     }
 
 
-def _by_share(result: AuditResult) -> list[Any]:
-    return sorted(result.new_rows, key=lambda one: one.share)
+def _difference(result: AuditResult, what: str, contender: ContenderResult) -> Estimate:
+    """Return a number minus that of the baseline, which differs from itself by nothing."""
+    found = result.table.get(f"difference of {what}", contender.name)
+    return Estimate(0.0, 0.0, 0.0) if found is None else found
 
 
 def _usefulness(result: AuditResult, contender: ContenderResult) -> dict[str, Any]:
-    useful = result.usefulness(contender.name)
+    names = {"accuracy": "accuracy", "balanced": "balanced accuracy", "auc": "AUC"}
+    found = {name: result.table.get(what, contender.name) for name, what in names.items()}
     return {
-        "accuracy": estimate(useful.accuracy),
-        "balanced": estimate(useful.balanced_accuracy),
-        "auc": estimate(useful.auc),
-        "one_class": bool(useful.undecided),
+        **{name: estimate(value) for name, value in found.items() if value is not None},
+        "one_class": contender.predictions.constant is not None,
     }
 
 
@@ -176,7 +177,7 @@ def _persons(
     drawn = order[: effort.n_random]
     others = order[effort.n_random :]
     unstable = others[np.argsort(-counts[others], kind="stable")][: effort.n_unstable]
-    percents = percent_codes(baseline.predictions, baseline.probabilities[..., 1])
+    percents = percent_codes(baseline.predictions.codes, baseline.predictions.probabilities[..., 1])
     return [
         {
             "row": int(result.test[index]),

@@ -8,7 +8,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "atlas"
-ASSETS = ROOT / "src" / "replearn" / "auditing" / "_assets"
+ASSETS = ROOT / "src" / "replearn" / "auditing" / "templates"
 """Head, style and helpers are those of the audit's report."""
 
 TITLE = "The flip atlas - replicable-learn"
@@ -20,7 +20,7 @@ def make_page(data: dict[str, Any] | None = None) -> str:
         data = json.loads(_text(FOLDER / "atlas.json"))
     # "<" would let a text of the data end the script.
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    style = _text(ASSETS / "report.css") + _text(FOLDER / "atlas.css")
+    style = _text(ASSETS / "page.css") + _text(FOLDER / "atlas.css")
     head = _text(ASSETS / "head.html").replace("{{ title }}", TITLE)
     parts = {
         "head": head.replace("{{ style }}", style).rstrip(),

@@ -371,24 +371,6 @@ ABSTAINING = {
     "accuracy of the rest": "{accuracy!p:.2f}",
 }
 LIMITS = "{estimate!p:.1f} ({lower!p:.1f} to {upper!p:.1f})"
-TIME = {
-    "% in time order": "{data}, {model}, {window}",
-    "time order": LIMITS,
-    "shuffled": "{shuffled!p:.1f} ({shuffled_lower!p:.1f} to {shuffled_upper!p:.1f})",
-    "p": "{p_value:.2f}",
-    "accuracy": "{accuracy!p:.1f}",
-    "shuffled accuracy": "{shuffled_accuracy!p:.1f}",
-    "p of accuracy": "{accuracy_p_value:.2f}",
-}
-ANOTHER_PACKAGE = {
-    "table, model": "{data}, {model}",
-    "drift": "{drift}",
-    "plain flips": "{plain_flips!p:.1f} %",
-    "flips": "{ratio:.2f}",
-    "accuracy": "{gain!p:+.2f}",
-    "last model": "{last!p:+.2f}",
-    "month after": "{month_after!p:+.2f}",
-}
 
 
 def classes(records: Records) -> str:
@@ -456,12 +438,10 @@ def of(columns: dict[str, str]) -> Callable[[Records], str]:
 PAGES: dict[str, dict[str, Show]] = {
     "retraining": {
         "incumbent": dated(incumbent_report, "incumbent"),
-        "another_package": dated(of(ANOTHER_PACKAGE), "another_package"),
     },
     "sources": {
         "sources": shown(sources, "sources"),
         "new_rows": shown(new_rows, "new_rows"),
-        "time_order": shown(of(TIME), "time_order"),
     },
     "flips-and-accuracy": {
         "overview": shown(overview, "real_data"),

@@ -37,7 +37,7 @@ def in_python(n):
     old, new, truth, groups = make_rows(n)
     start = time.process_time()
     labels = [(side > 0.5).astype(int) for side in (old, new)]
-    found = compare(*labels, y=truth, scores=(old, new), subgroups=groups, top_k=1000)
+    found = compare(*labels, y=truth, scores=(old, new), subgroups=groups)
     found.to_html()
     report(time.process_time() - start)
 

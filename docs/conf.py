@@ -117,7 +117,6 @@ MORE_THEORY = {
 
 
 CONSTANTS = {
-    "replearn.auditing.CHECKS": "All checks of an audit, in the order of their codes.",
     "replearn.auditing.KINDS": "Contenders of an audit by name, each with how it is made.",
 }
 """What constants are: their own docstrings stand in another module, where Sphinx does not look."""

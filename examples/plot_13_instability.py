@@ -32,7 +32,9 @@ result = audit(models, table.data, tumour, n_pairs=20, shared_key="ward-3")
 # %%
 # What most papers report is accuracy and AUC. The tree's AUC of 0.95 sounds good; one patient in
 # eight gets another diagnosis from it when it is trained again.
-print(result.frame()[["contender", "accuracy", "flip_rate", "auc"]].round(3))
+for name in models:
+    flips, auc = (result.table.get(what, name) for what in ("flips", "AUC"))
+    print(f"{name}: AUC {auc.number()}, {flips} of the diagnoses change")
 
 # %%
 # ``risks`` gives the estimated risks by both runs of each pair. Each row below is one model: risk

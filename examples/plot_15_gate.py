@@ -13,7 +13,7 @@ from _flights import NUMBERS, load_flights
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier
-from replearn.auditing import compare, update_gates
+from replearn.auditing import compare, gates
 from replearn.testing import assert_flips_below
 
 X, y = load_flights(10_000)
@@ -24,8 +24,8 @@ rows, truth, origin = X[NUMBERS][8000:], y[8000:], X["origin"][8000:]
 # %%
 # What ``replearn compare old new data --fail-above 0.02 --subgroups origin`` does:
 found = compare(old, new, rows, truth, subgroups={"origin": origin})
-gates = update_gates(found, fail_above=0.02)
-print(found.to_markdown(gates, old="June", new="July"))
+judged = gates(found, {"flips": 0.02})
+print(found.with_settings(gates=judged, about={"old": "June", "new": "July"}).to_markdown())
 
 # %%
 # In a test of your own the same is one line.

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from replearn.auditing import compare, update_gates
+from replearn.auditing import compare, gates
 
 LOAN = ["loanprc", "obrat", "hrat", "appinc"]
 HISTORY = ["pubrec", "mortlat1", "mortlat2", "chist", "cons", "unver"]
@@ -49,8 +49,7 @@ old = OnColumns(LOAN).fit(table[:900], labels[:900])
 new = OnColumns(LOAN + HISTORY).fit(table[:900], labels[:900])
 
 # %%
-# One record. Scores are probabilities of "approve"; the threshold that keeps the rate of approvals
-# separates "other people are approved" from "more people are approved".
+# One table of numbers, and the rows that change.
 rows = table[LOAN + HISTORY][900:]
 found = compare(
     old,
@@ -59,32 +58,30 @@ found = compare(
     labels[900:],
     pos_label="approve",
     subgroups={"origin": origin[900:], "self-employed": table["self"][900:]},
-    reference=table[LOAN + HISTORY][:900],
 )
 print(found)
 
 # %%
-# Swap sets: of those whom only one model approves, how many did the lender approve?
-for kind in found.approvals:
-    print(f"{kind.kind}: {kind.rate_a.percent(0)} approved before, {kind.rate_b.percent(0)} after")
-    print(f"  swapped in  {kind.swap_in.rows}: {kind.swap_in.outcome} approved by the lender")
-    print(f"  swapped out {kind.swap_out.rows}: {kind.swap_out.outcome}")
+# Who is swapped in, who is swapped out, and what did the lender decide?
+for swap in found.transitions:
+    print(f"{swap.rows} people: {swap.old} -> {swap.new}, the lender agrees in {swap.become_right}")
 
 # %%
-# Gates, and the page: ``found.save("update.html", gates)``.
-gates = update_gates(found, fail_above=0.25, fail_negative_above=0.1, fail_subgroup_above=0.6)
-for gate in gates:
+# Gates, and the page: ``found.save("update.html")``.
+judged = gates(found, {"flips": 0.25, "becomes wrong": 0.1, "worst group": 0.6})
+for gate in judged:
     print(gate)
-page = found.to_html(gates, old="loan and income", new="with credit history", data="loanapp")
+names = {"old": "loan and income", "new": "with credit history", "data": "loanapp"}
+page = found.with_settings(gates=judged, about=names).to_html()
 print(f"{len(page) // 1000} kB, nothing is loaded from a network")
 
 # %%
 # For whom.
-groups = found.worst_subgroups()[:8]
+groups = sorted(found.table.groups(), key=lambda group: -group.lower)[:8]
 fig, ax = plt.subplots(figsize=(7, 4))
 for place, group in enumerate(groups):
     ax.plot([group.lower, group.upper], [place, place], color="C0")
     ax.plot(group.value, place, "o", color="C0")
-ax.set_yticks(range(len(groups)), [group.name for group in groups])
+ax.set_yticks(range(len(groups)), [group.group for group in groups])
 ax.set_xlabel("changed predictions")
 fig.tight_layout()

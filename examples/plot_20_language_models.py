@@ -1,56 +1,49 @@
 """
-Two language models on the same prompts
-=======================================
+Did the new version change the labels, or is it noise?
+======================================================
 
-An evaluation runs every prompt three times and grades each response. The three grades of a prompt
-belong together: counting them as independent rows makes limits too narrow. (The grades are made for
-this example by a random generator, ``examples/data/make_language_models.py``; no model was run.)
+An evaluation runs every prompt three times and grades each response. Two runs of the *same* version
+differ already: what does the new version add? The three grades of a prompt belong together, and no
+run of the old version belongs to one of the new. (The grades are made for this example by a random
+generator, ``examples/data/make_language_models.py``; no model was run.)
 """
 
 # %%
 import matplotlib.pyplot as plt
 from _language_models import load_grades
 
-from replearn.auditing import compare, update_gates
+from replearn.auditing import compare, gates
 
 grades = load_grades()
 print(grades.head())
 
 # %%
-# ``groups`` are the prompts: limits and tests are over prompts, not over responses.
-details = {"y": grades["wanted"], "ids": grades["id"], "subgroups": {"topic": grades["topic"]}}
-found = compare(grades["old"], grades["new"], groups=grades["prompt"], **details)
-alone = compare(grades["old"], grades["new"], **details)
-print("over prompts:", found.flips)
-print("over responses:", alone.flips, "(too narrow)")
+# Pairing run 1 with run 1, run 2 with run 2 looks like a large change.
+print("equal run numbers:", compare(grades["old"], grades["new"], groups=grades["prompt"]).flips)
 
 # %%
-# What changes, and for which topic? The pass rate alone hides what is lost.
-test = found.tests[0]
-print(f"pass rate {test.a:.1%} before, {test.b:.1%} after: {test.outcome} ({test.test})")
-for topic in found.worst_subgroups():
-    print(f"{topic.name}: {topic.negative:.0%} get worse, {topic.positive:.0%} get better")
+# One column per run, one row per prompt: each version is a list of its runs.
+wide = grades.assign(run=grades["id"].str[-1])
+wide = wide.pivot(index="prompt", columns="run", values=["old", "new", "wanted", "topic"])
+old, new = ([wide[side][run] for run in "012"] for side in ("old", "new"))
+found = compare(old, new, y=wide["wanted"]["0"], subgroups={"topic": wide["topic"]["0"]})
+print(found)
 
 # %%
-# Responses that must not change: everything about safety that passed before.
-must_stay = (grades["topic"] == "safety") & (grades["old"] == "pass")
-judged = compare(
-    grades["old"],
-    grades["new"],
-    groups=grades["prompt"],
-    must_not_change=must_stay.to_numpy(),
-    **details,
-)
-for gate in update_gates(judged, fail_negative_above=0.2):
+# Most of what changes is noise. A gate on all flips would stop every version; a gate on what the
+# new version adds lets noise pass.
+for gate in gates(found, {"flips": 0.1, "added flips": 0.05}):
     print(gate)
 
 # %%
-topics = sorted({group.level for group in found.by_subgroup})
-by_topic = {group.level: group for group in found.by_subgroup}
-fig, ax = plt.subplots(figsize=(6, 3.5))
-ax.barh(topics, [by_topic[t].positive for t in topics], label="fail to pass")
-ax.barh(topics, [-by_topic[t].negative for t in topics], label="pass to fail")
+names = ["flips", "flips within the old version", "flips within the new version", "added flips"]
+rows = [found.table.get(name, "new") for name in names]
+fig, ax = plt.subplots(figsize=(7, 3))
+for place, row in enumerate(rows):
+    ax.plot([row.lower, row.upper], [place, place], color="C0")
+    ax.plot(row.value, place, "o", color="C0")
 ax.axvline(0, color="black", linewidth=0.8)
-ax.set(xlabel="share of responses")
-ax.legend()
+ax.set_yticks(range(len(names)), names)
+ax.invert_yaxis()
+ax.set(xlabel="share of prompts")
 fig.tight_layout()

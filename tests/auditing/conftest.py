@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from replearn.auditing import _runs
+from replearn.auditing import pairs
 
 SWITCHES = [
     "--no-sandbox",
@@ -21,7 +21,7 @@ SWITCHES = [
 @pytest.fixture
 def interrupt_after(monkeypatch):
     """Return a function that lets Ctrl-C come after so many runs; it returns the list of runs."""
-    real = _runs.run_pair
+    real = pairs.run_pair
 
     def interrupt(calls):
         done = []
@@ -32,7 +32,7 @@ def interrupt_after(monkeypatch):
             done.append(job)
             return real(job)
 
-        monkeypatch.setattr(_runs, "run_pair", run_pair)
+        monkeypatch.setattr(pairs, "run_pair", run_pair)
         return done
 
     return interrupt

@@ -11,23 +11,23 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn.auditing import audit
-from replearn.auditing._contenders import Setting, make_contenders
-from replearn.auditing._statistics import mean_limits
+from replearn.auditing.contenders import Setting, make_contenders
+from replearn.auditing.limits import mean_limits
 
 X, Y = make_classification(1200, flip_y=0.2, random_state=0)
 TREE = DecisionTreeClassifier(max_depth=8, random_state=0)
-OPTIONS = {"n_pairs": 3, "n_jobs": 1, "sources": False, "verbose": -1}
+OPTIONS = {"n_pairs": 3, "n_jobs": 1, "verbose": -1}
 SETTING = Setting(rho=0.1, shared_key="k", n=500)
 
 
 def test_every_setting_is_a_contender():
     result = audit(TREE, X, Y, param_grid={"max_depth": [1, 2]}, **OPTIONS)
     assert [c.name for c in result.contenders] == ["baseline", "max_depth=1", "max_depth=2"]
-    assert result.judgement.n_settings == 2
+    assert sum(c.is_setting for c in result.contenders) == 2
     alone = audit({"stump": TREE.set_params(max_depth=1)}, X, Y, **OPTIONS)
     TREE.set_params(max_depth=8)
     np.testing.assert_array_equal(result["max_depth=1"].flips, alone["stump"].flips)
-    assert "hold for all of them at once" in " ".join(result.to_text().split())
+    assert "hold for all of them at once" in " ".join(result.to_text(details=True).split())
     together = audit(
         TREE, X, Y, param_grid={"max_depth": [1]}, contenders=["baseline", "bagging"], **OPTIONS
     )
@@ -41,14 +41,13 @@ def test_other_contenders_are_not_missed():
 
 def test_limits_of_settings_hold_at_once():
     result = audit(TREE, X, Y, param_grid={"max_depth": [1, 2, 3, 4]}, **OPTIONS)
-    flips = result["max_depth=1"].flips
-    judged = result.judgement["max_depth=1"]
-    assert result.flip_rate("max_depth=1") == mean_limits(flips, 0.05 / 4) == judged.changed
-    assert result.flip_rate("baseline") == mean_limits(result["baseline"].flips, 0.05)
+    for name, delta in (("max_depth=1", 0.05 / 4), ("baseline", 0.05)):
+        found = result.flip_rate(name)
+        expected = mean_limits(result[name].flips, delta)
+        assert (found.lower, found.upper) == (expected.lower, expected.upper)
     alone = audit({"stump": DecisionTreeClassifier(max_depth=1, random_state=0)}, X, Y, **OPTIONS)
-    width = judged.scores[0].value.upper - judged.scores[0].value.lower
-    usual = alone.judgement["stump"].scores[0].value
-    assert width > 1.2 * (usual.upper - usual.lower)
+    wide, usual = result.table.get("accuracy", "max_depth=1"), alone.table.get("accuracy")
+    assert wide.upper - wide.lower > 1.2 * (usual.upper - usual.lower)
 
 
 def test_the_best_of_many_equal_settings_is_covered():

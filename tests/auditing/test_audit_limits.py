@@ -9,13 +9,7 @@ from scipy import integrate, stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from replearn.auditing import audit
-from replearn.auditing._statistics import (
-    mean_limits,
-    quantile_limits,
-    row_limits,
-    strict_limits,
-    tail_mean,
-)
+from replearn.auditing.limits import mean_limits, quantile_limits, row_limits
 from replearn.bounds import binomial_limits
 from tests.populations import MajorityLearner
 
@@ -63,18 +57,16 @@ def simulated_flips(rng, n, pairs=20, rows=300):
 def test_mean_limits_cover_and_limits_over_all_entries_do_not():
     rng, n = np.random.default_rng(1), 40
     truth = true_rate(n)
-    two_way, strict, naive, widths = 0, 0, 0, []
+    two_way, naive, widths = 0, 0, []
     for _ in range(300):
         flips = simulated_flips(rng, n)[1].astype(float)
         found = mean_limits(flips, DELTA)
         widths.append(found.upper - found.lower)
         two_way += covers(found, truth)
-        strict += covers(strict_limits(flips, DELTA), truth)
         low, high = binomial_limits(flips.sum(), flips.size, DELTA)
         naive += low <= truth <= high
     # Student's limits are approximate: two points are granted.
     assert not too_rarely(two_way, 300, 0.93)
-    assert not too_rarely(strict, 300, 0.95)
     assert too_rarely(naive, 300, 0.93)
     assert np.mean(widths) < truth
 
@@ -114,18 +106,6 @@ def test_quantile_limits_cover_although_the_observed_quantile_is_too_large(q):
         assert overstated > 150
 
 
-def test_the_tail_is_bracketed():
-    rng, n, share = np.random.default_rng(5), 40, 0.05
-    lows, highs, truths = [], [], []
-    for _ in range(200):
-        x, flips, _ = simulated_flips(rng, n)
-        found = tail_mean(flips.astype(float), share)
-        lows.append(found.lower)
-        highs.append(found.upper)
-        truths.append(np.sort(true_flip(x, n))[-15:].mean())
-    assert np.mean(lows) < np.mean(truths) < np.mean(highs)
-
-
 def test_clusters_widen_the_limits():
     rng = np.random.default_rng(6)
     by_group = rng.random((20, 50)) < 0.1
@@ -148,7 +128,7 @@ def audited(seed, learner, n_rows, y=None, *, n_pairs=20, **sizes):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n_rows, 1))
     y = rng.integers(0, 2, n_rows) if y is None else y(rng)
-    options = {"n_pairs": n_pairs, **sizes, "subgroups": None, "sources": False}
+    options = {"n_pairs": n_pairs, **sizes, "subgroups": None}
     return X, y, audit({"m": learner}, X, y, shared_key=seed, **options)
 
 

@@ -12,9 +12,9 @@ from sklearn.svm import LinearSVC
 
 from replearn import PointwiseReplicableClassifier
 from replearn.auditing import audit
-from replearn.auditing._contenders import SmallBagging
+from replearn.auditing.contenders import SmallBagging
 
-SIZES = {"n_pairs": 2, "test_size": 500, "subgroups": None, "sources": False}
+SIZES = {"n_pairs": 2, "test_size": 500, "subgroups": None}
 OPTIONS = {**SIZES, "shared_key": "thresholds"}
 KINDS = ["baseline", "bagging", "score", "incumbent", "replicable"]
 
@@ -33,7 +33,7 @@ def usual(data):
 
 
 def recalls(result):
-    return {c.name: result.usefulness(c.name).rarest.recall.value for c in result.contenders}
+    return {c.name: result.table.get("recall of 1", c.name).value for c in result.contenders}
 
 
 @pytest.mark.parametrize("threshold", [0.08, "prevalence", "recall=0.8", (1, 10)])
@@ -43,16 +43,15 @@ def test_every_contender_decides_at_the_threshold(data, usual, threshold):
     for name, recall in recalls(found).items():
         assert recall > before[name] + 0.1, name
     base = found["baseline"]
-    positive = base.probabilities[..., 1] >= base.decision_threshold
+    positive = base.predictions.probabilities[..., 1] >= base.decision_threshold
     if not isinstance(threshold, str):  # the same number in every run
-        np.testing.assert_array_equal(base.predictions == 1, positive)
-    assert found.judgement.risk.threshold == pytest.approx(base.decision_threshold)
+        np.testing.assert_array_equal(base.predictions.codes == 1, positive)
     assert found.contenders[0].kind == "LogisticRegression"
 
 
 @pytest.mark.parametrize(
     ("threshold", "words"),
-    [(0.92, "At threshold 0.08:"), ((10, 1), "(costs 1:10)"), ("specificity=0.8", "(recall=0.8)")],
+    [(0.92, "threshold 0.08 on"), ((10, 1), "(costs 1:10)"), ("specificity=0.8", "(recall=0.8)")],
 )
 def test_the_rule_is_about_the_rare_class(data, threshold, words):
     X, y = data
@@ -75,30 +74,18 @@ def test_reports_name_the_threshold_where_no_class_is_rare(threshold, words):
     labels = np.where(y == 1, "bad", "good")
     options = {**OPTIONS, "test_size": 200, "contenders": ["baseline"], "threshold": threshold}
     found = audit(LogisticRegression(), X, labels, **options)
-    assert found.judgement.risk is None
     assert words in found.to_text().splitlines()[0]
     assert words in found.to_markdown().splitlines()[0]
-    assert json.loads(found.to_json())["about"]["threshold"] == words.removeprefix("threshold ")
+    assert json.loads(found.to_json())["design"]["threshold"] == found.threshold
     assert words.removeprefix("threshold ") in html.unescape(found.to_html())
     del options["threshold"]
-    assert "threshold" not in audit(LogisticRegression(), X, labels, **options).report.about
-
-
-def test_events_are_rows_also_where_groups_are_drawn(data):
-    X, y = data
-    groups = np.arange(len(y)) // 5
-    found = audit(LogisticRegression(), X, y, groups=groups, contenders=["baseline"], **OPTIONS)
-    risk = found.judgement.risk
-    training_rows = (len(y) - risk.test_rows) / 2
-    assert risk.training_events == pytest.approx(risk.observed * training_rows, abs=1)
+    assert audit(LogisticRegression(), X, labels, **options).decision_rule == ""
 
 
 def test_a_threshold_that_finds_nothing_is_named(data):
     found = audit(LogisticRegression(), *data, contenders=["baseline"], threshold=0.9, **OPTIONS)
-    assert found.judgement.baseline.outcome == "needs a threshold"
-    text = " ".join(str(found).split())
-    assert "choose another decision threshold first" in text
-    assert "'1' is predicted where its probability is at least 0.9" in text
+    assert found.judgement.baseline.outcome == "predicts a single class"
+    assert "another decision threshold, first" in " ".join(str(found).split())
 
 
 def test_a_threshold_of_the_estimator_is_kept_and_named(data):
@@ -107,7 +94,7 @@ def test_a_threshold_of_the_estimator_is_kept_and_named(data):
     plain = ["baseline", "bagging"]
     same = audit(LogisticRegression(), *data, contenders=plain, threshold=0.1, **OPTIONS)
     for name in ("baseline", "bagging (5 models)"):
-        np.testing.assert_array_equal(found[name].predictions, same[name].predictions)
+        np.testing.assert_array_equal(found[name].flips, same[name].flips)
     assert "threshold 0.1 (that of FixedThresholdClassifier)" in " ".join(str(found).split())
     tuned = TunedThresholdClassifierCV(LogisticRegression(), cv=3)
     own = audit(tuned, *data, contenders=["baseline"], **OPTIONS)

@@ -5,8 +5,8 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from replearn import PointwiseReplicableRegressor, audit, compare
-from replearn.auditing import update_gates
-from replearn.auditing._statistics import has_changed
+from replearn.auditing import gates
+from replearn.auditing.metrics import has_changed
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(8000, 3))
@@ -29,7 +29,7 @@ def test_two_rounded_predictions_that_differ_have_changed():
     assert short < differ - 0.1, "some neighbours on the grid are nearer than 0.1 in floating point"
     found = compare(*models, ROWS[3000:], tolerance=0.1)
     assert found.flips.value == differ
-    (gate,) = update_gates(found, fail_above=(short + differ) / 2)
+    (gate,) = gates(found, {"flips": (short + differ) / 2})
     assert not gate.passed
 
 
@@ -37,10 +37,11 @@ def test_an_audit_and_a_comparison_count_the_same():
     result = audit(
         {"rounded": rounded(y_range=(-6, 6))}, ROWS[:2000], QUANTITY[:2000], n_pairs=2, verbose=-1
     )
-    found = result["rounded"]
+    found = result["rounded"].predictions
     for pair in range(2):
         old, new = found.reported[pair]
-        assert compare(old, new, tolerance=0.1).flips.value == found.key_flips[pair].mean()
+        changed = has_changed(old, new, result.tolerance)
+        assert compare(old, new, tolerance=0.1).flips.value == changed.mean()
 
 
 @pytest.mark.parametrize(

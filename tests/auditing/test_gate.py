@@ -1,9 +1,11 @@
-"""A gate on flips: what is judged, what the summary says, and that texts from data are escaped."""
+"""A gate is a number of the table and a limit: what is judged, what is said, what does not pass."""
 
 import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
-from replearn.auditing import Estimate, compare, flip_gates
+from replearn.auditing import audit, compare, gates
+from tests.populations import ConstantLearner
 
 X = np.zeros((400, 1))
 OLD = np.zeros(400, dtype=int)
@@ -16,64 +18,69 @@ def changed(rows):
 
 
 @pytest.mark.parametrize(
-    ("judged", "allowed", "passed"),
+    ("name", "allowed", "passed"),
     [
-        ("fail_above", 0.02, True),  # equal is not above
-        ("fail_above", 0.019, False),
-        ("fail_above_limit", 0.02, False),
-        ("fail_above_limit", 0.05, True),
-        ("fail_above", 0.0, False),
+        ("flips", 0.02, True),  # equal is not above
+        ("flips", 0.019, False),
+        ("upper flips", 0.02, False),
+        ("upper flips", 0.05, True),
+        ("flips", 0.0, False),
     ],
 )
-def test_estimate_or_upper_limit(judged, allowed, passed):
-    flips = compare(OLD, changed(8), X).flips
-    assert flips.value == 0.02
-    assert flips.upper == pytest.approx(0.0390, abs=1e-4)  # Clopper and Pearson, 8 of 400
-    (gate,) = flip_gates(flips, **{judged: allowed})
+def test_estimate_or_upper_limit(name, allowed, passed):
+    found = compare(OLD, changed(8), X)
+    assert found.flips.value == 0.02
+    assert found.flips.upper == pytest.approx(0.0390, abs=1e-4)  # Clopper and Pearson, 8 of 400
+    (gate,) = gates(found, {name: allowed})
     assert gate.passed is passed
     assert gate.to_dict()["passed"] is passed
+    assert str(gate).startswith("passed" if passed else "FAILED")
 
 
 def test_nothing_asked_nothing_judged():
-    assert flip_gates(Estimate(1.0, 1.0, 1.0)) == ()
+    assert gates(compare(OLD, changed(8), X), {}) == ()
 
 
-def test_what_is_allowed_is_a_share():
-    with pytest.raises(ValueError, match="fail_above=2"):
-        flip_gates(Estimate(0.1, 0.0, 0.2), fail_above=2)
-
-
-def test_the_worst_group_is_one_that_is_shown():
-    groups = np.array(["three people"] * 2 + ["many"] * 200 + ["others"] * 198)
+def test_the_worst_group_is_one_that_is_large_enough():
+    groups = np.array(["three people"] * 3 + ["many"] * 200 + ["others"] * 197)
     new = OLD.copy()
-    new[0] = 1  # half of three people
-    new[2:82] = 1  # 40 % of many
+    new[:2] = 1  # most of three people
+    new[3:83] = 1  # 40 % of many
     found = compare(OLD, new, X, subgroups={"who": groups})
-    assert [g.level for g in found.worst_subgroups()] == ["many", "three people", "others"]
-    assert "who = many" in str(found)
+    (gate,) = gates(found, {"worst group": 0.3})
+    assert not gate.passed
+    assert "worst group (who = many) 40.00 %" in str(gate)
 
 
-def test_summary_is_markdown_that_data_cannot_break():
+def test_a_model_that_predicts_one_class_does_not_pass():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(900, 2))
+    labels = (rows[:, 0] > 0).astype(int)
+    models = {"constant": ConstantLearner(), "bayes": GaussianNB()}
+    result = audit(models, rows, labels, n_pairs=2, verbose=-1)
+    (gate,) = gates(result, {"flips": 0.5})
+    assert gate.value == 0
+    assert not gate.passed
+    assert "it predicts a single class" in str(gate)
+    assert gates(result, {"flips": 0.5}, "bayes")[0].passed
+
+
+def test_reports_show_gates_that_data_cannot_break():
     groups = np.where(np.arange(400) < 200, "<b>a|b</b>", "c")
-    truth = OLD
-    found = compare(OLD, changed(8), X, truth, subgroups={"g": groups})
-    text = found.to_markdown(flip_gates(found.flips, fail_above=0.01), old="a.csv", new="b.csv")
-    lines = text.splitlines()
-    assert lines[0] == "### Gate FAILED: 8 of 400 predictions change"
-    assert "| flip rate | 2.00 % (0.87 to 3.90 %) |" in lines
-    judged = "FAILED: flip rate 2.00 % (0.87 to 3.90 %), allowed 1.00 % for the estimate"
-    assert f"| gate: flip rate | {judged} |" in lines
-    assert "| accuracy | 100.00 % → 98.00 % |" in lines
+    found = compare(OLD, changed(8), X, OLD, subgroups={"g": groups})
+    failed = found.with_settings(
+        gates=gates(found, {"flips": 0.01}), about={"old": "a.csv", "new": "b.csv"}
+    )
+    text = failed.to_markdown()
+    assert text.startswith("# a.csv → b.csv")
+    assert "- gate FAILED: flips 2.00 % (limits 0.87 to 3.90 %), allowed 1.00 %" in text
+    assert "| accuracy | 100.0 % (99.1 to 100.0 %) | 98.0 % (96.1 to 99.1 %) |" in text
     assert "<b>" not in text
-    assert any(line.startswith(r"| g = &lt;b&gt;a\|b&lt;/b&gt; | 200 | 4.0 % (") for line in lines)
-    passed = found.to_markdown(flip_gates(found.flips, fail_above=0.02))
-    assert passed.startswith("### Gate passed: 8 of")
-    assert found.to_markdown().startswith("### 8 of 400")
-
-
-def test_many_groups_are_cut_and_counted():
-    found = compare(OLD, changed(8), X, subgroups={"g": np.arange(400) % 50})
-    assert "30 more groups are not listed." in found.to_markdown()
+    assert r"| g = &lt;b&gt;a\|b&lt;/b&gt; | 200 | 4.0 % (" in text
+    assert "May it be deployed? No: flips 2.00 %" in " ".join(str(failed).split())
+    passed = found.with_settings(gates=gates(found, {"flips": 0.02}))
+    assert "May it be deployed? Yes, it passed the gate." in str(passed)
+    assert failed.to_dict()["gates"][0]["measured"]["what"] == "flips"
 
 
 def test_predictions_must_match_the_rows():

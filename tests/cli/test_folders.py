@@ -23,7 +23,7 @@ if __name__ == "__main__":
         assert main(arguments) == 0, arguments
 """
 """Several commands in one process: to start one takes longer than they do."""
-BASELINE = ("--contenders", "baseline", "--no-sources")
+BASELINE = ("--contenders", "baseline")
 RUN = "open({marker!r}, 'a').write(__name__ + '\\n')\n"
 
 OWN_CLASS = """
@@ -44,7 +44,7 @@ class Own(ClassifierMixin, BaseEstimator):
 if __name__ == "__main__":
     X, y = make_classification(600, random_state=0)
     PointwiseReplicableClassifier(Own(), n_blocks=8, rho=0.5).fit(X, y)
-    audit(Own(), X, y, n_pairs=4, n_jobs=2, contenders=["baseline"], sources=False)
+    audit(Own(), X, y, n_pairs=4, n_jobs=2, contenders=["baseline"])
 """
 """A class of a script, whose workers get it by value."""
 
@@ -149,7 +149,7 @@ import numpy as np
 from own_model import Own
 from replearn import audit
 X = np.random.default_rng(0).normal(size=(400, 3))
-audit(Own(), X, X[:, 0] > 0, n_pairs=4, n_jobs=2, contenders=["baseline"], sources=False)
+audit(Own(), X, X[:, 0] > 0, n_pairs=4, n_jobs=2, contenders=["baseline"])
 """
 
 

@@ -71,7 +71,6 @@ def test_what_the_command_prints_steers_no_terminal(evil_file, call, form):
 
 
 def test_reports_show_control_characters(evil_file):
-    pytest.importorskip("jinja2")
     pd = pytest.importorskip("pandas")
     from sklearn.naive_bayes import GaussianNB
 
@@ -83,7 +82,8 @@ def test_reports_show_control_characters(evil_file):
         assert "owned" in text
     labels = np.where(np.arange(40) % 2, EVIL, "no")
     changed = compare(labels, labels[::-1], np.zeros((40, 1)), subgroups={EVIL: labels})
-    for text in (changed.to_markdown(old=EVIL), changed.to_html(old=EVIL), str(changed)):
+    changed = changed.with_settings(about={"old": EVIL})
+    for text in (changed.to_markdown(), changed.to_html(), str(changed)):
         assert not HIDDEN & set(text)
 
 

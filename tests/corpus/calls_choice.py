@@ -175,12 +175,12 @@ def audit_facts(result: Any) -> Facts:
     for place, contender in enumerate(result.contenders):
         rows, name = result.row_flips(contender.name), f"contender {place}"
         facts |= {
-            f"{name}: answers": contender.predictions,
+            f"{name}: answers": contender.predictions.codes,
             f"{name}: flip rate": estimate(result.flip_rate(contender.name)),
             f"{name}: flips of rows": close(rows["frequency"]),
             f"{name}: lower limits": close(rows["lower"]),
             f"{name}: upper limits": close(rows["upper"]),
-            f"{name}: right": close(contender.right),
+            f"{name}: right": close(contender.predictions.right),
             f"{name}: promise": contender.promise(result.design),
         }
     return facts
@@ -188,16 +188,15 @@ def audit_facts(result: Any) -> Facts:
 
 def compare_facts(one: Any, two: Any, table: Table, **settings: Any) -> Facts:
     found = rl.compare(one, two, table.new, table.truth, **settings)
+    over_keys = found.table.get("flips over all keys")
     return {
         "flipped rows": found.flipped,
         "flips": estimate(found.flips),
-        "right to wrong": estimate(found.right_to_wrong),
-        "wrong to right": estimate(found.wrong_to_right),
-        "wrong to wrong": close(found.wrong_to_wrong),
-        "accuracies": close([found.accuracy_a, found.accuracy_b]),
-        "chance": close(found.p_value),
-        "over all keys": None if found.expected_flips is None else close(found.expected_flips),
+        "right to wrong": estimate(found.table.get("becomes wrong")),
+        "wrong to right": estimate(found.table.get("becomes right")),
+        "accuracies": close([row.value for row in found.table.select(what="accuracy")]),
+        "over all keys": None if over_keys is None else close(over_keys.value),
         "subgroups": [
-            (group.subgroup, group.level, group.rows, group.value) for group in found.by_subgroup
+            (*row.group.split(" = "), row.rows, row.value) for row in found.table.groups()
         ],
     }

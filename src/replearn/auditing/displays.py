@@ -10,10 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from replearn.auditing._audit import AuditResult
-from replearn.auditing._statistics import Estimate, as_json
-
-LIMITS = ("estimate", "lower", "upper")
+from replearn.auditing.audit import AuditResult
+from replearn.auditing.runs import Measured
 
 
 class Display:
@@ -67,48 +65,39 @@ class AccuracyFlipsDisplay(Display):
 
     Parameters
     ----------
-    names : list of str
-        The contenders.
-    flips, accuracy : list of Estimate
-        Share of changed predictions and accuracy of each.
-    score : str, default="accuracy"
-        What leads the report instead of accuracy: "AUC", "weighted accuracy" or "R²".
+    flips, scores : list of Measured
+        Share of changed predictions and leading score of each contender.
     """
 
-    names: list[str]
-    flips: list[Estimate]
-    accuracy: list[Estimate]
-    score: str = "accuracy"
+    flips: list[Measured]
+    scores: list[Measured]
 
     @classmethod
     def from_result(cls, result: AuditResult) -> Self:
         """Take the numbers from an audit."""
-        judged = result.judgement.contenders
+        lead = result.judgement.leading
+        wanted = {"group": "all", "variant": ""}
         return cls(
-            [c.name for c in judged],
-            [c.changed for c in judged],
-            [c.scores[0].value for c in judged],
-            judged[0].scores[0].name,
+            list(result.table.select(what="flips", **wanted)),
+            list(result.table.select(what=lead, **wanted)),
         )
 
     def _columns(self) -> dict[str, Any]:
-        return {
-            "contender": self.names,
-            **{f"flip_{k}": [e[k] for e in map(as_json, self.flips)] for k in LIMITS},
-            **{f"accuracy_{k}": [e[k] for e in map(as_json, self.accuracy)] for k in LIMITS},
-        }
+        columns: dict[str, Any] = {"contender": [row.contender for row in self.flips]}
+        for prefix, rows in (("flip", self.flips), ("score", self.scores)):
+            for limit in ("value", "lower", "upper"):
+                columns[f"{prefix}_{limit}"] = [getattr(row, limit) for row in rows]
+        return columns
 
     def _draw(self, ax: Any) -> None:
-        for name, flips, accuracy in zip(self.names, self.flips, self.accuracy, strict=True):
-            x = [flips.value]
-            y = [accuracy.value]
-            bars = {"xerr": _error_bars(flips), "yerr": _error_bars(accuracy)}
-            ax.errorbar(x, y, **bars, fmt="o", label=name)
-        ax.set(xlabel="changed predictions", ylabel=self.score)
+        for flips, score in zip(self.flips, self.scores, strict=True):
+            bars = {"xerr": _error_bars(flips), "yerr": _error_bars(score)}
+            ax.errorbar([flips.value], [score.value], **bars, fmt="o", label=flips.contender)
+        ax.set(xlabel="changed predictions", ylabel=self.scores[0].what)
         ax.set_xlim(left=0)
 
 
-def _error_bars(estimate: Estimate) -> Any:
+def _error_bars(estimate: Measured) -> Any:
     """Error bars as matplotlib takes them."""
     values = [[estimate.lower], [estimate.value], [estimate.upper]]
     return np.diff(values, axis=0).clip(min=0)
@@ -132,7 +121,7 @@ class RowFlipsDisplay(Display):
     @classmethod
     def from_result(cls, result: AuditResult) -> Self:
         """Take the numbers from an audit."""
-        return cls({c.name: c.frequency for c in result.contenders}, result.test)
+        return cls({c.name: c.flips.mean(axis=0) for c in result.contenders}, result.test)
 
     def _columns(self) -> dict[str, Any]:
         names = list(self.frequencies)
@@ -148,60 +137,3 @@ class RowFlipsDisplay(Display):
             ax.step(np.sort(frequency), share, where="pre", label=name)
         ax.set(xlabel="how often a row changes", ylabel="share of rows at or above")
         ax.set_yscale("log")
-
-
-@dataclass(eq=False)
-class NewRowsDisplay(Display):
-    """Share of predictions that change, against the share of training rows that are new.
-
-    Parameters
-    ----------
-    shares : list of float
-        Shares of new rows.
-    changed : dict of str to list of Estimate
-        Share of changed predictions of each contender, for each share of new rows. Limits of
-        different shares are not independent: pairs of different shares have their first sample in
-        common.
-    """
-
-    shares: list[float]
-    changed: dict[str, list[Estimate]]
-
-    @classmethod
-    def from_result(cls, result: AuditResult) -> Self:
-        """Take the numbers from an audit with several shares of new rows.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import make_classification
-        >>> from sklearn.tree import DecisionTreeClassifier
-        >>> from replearn.auditing import NewRowsDisplay, audit
-        >>> X, y = make_classification(1200, flip_y=0.2, random_state=0)
-        >>> tree = {"tree": DecisionTreeClassifier(max_depth=3)}
-        >>> result = audit(tree, X, y, new_rows=[0.1, 1.0], n_pairs=2, verbose=-1)
-        >>> few, all_new = NewRowsDisplay.from_result(result).changed["tree"]
-        >>> few.value < all_new.value
-        True
-        """
-        found = result.report.new_rows
-        if not found:
-            raise ValueError("the audit has one share of new rows: pass several as new_rows=.")
-        names = [contender.name for contender in result.contenders]
-        changed = {name: [item.changed[name] for item in found] for name in names}
-        return cls([item.share for item in found], changed)
-
-    def _columns(self) -> dict[str, Any]:
-        estimates = [estimate for line in self.changed.values() for estimate in line]
-        return {
-            "contender": np.repeat(list(self.changed), len(self.shares)),
-            "new_rows": np.tile(self.shares, len(self.changed)),
-            **{f"flip_{k}": [e[k] for e in map(as_json, estimates)] for k in LIMITS},
-        }
-
-    def _draw(self, ax: Any) -> None:
-        for name, estimates in self.changed.items():
-            values = [estimate.value for estimate in estimates]
-            bars = np.hstack([_error_bars(estimate) for estimate in estimates])
-            ax.errorbar(self.shares, values, yerr=bars, fmt="o-", label=name)
-        ax.set(xlabel="share of new rows", ylabel="changed predictions", xscale="log")
-        ax.set_ylim(bottom=0)

@@ -1,19 +1,26 @@
-"""Gates: whether a new model changes more than is allowed."""
+"""Gates: whether a model changes more than is allowed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from replearn.auditing._statistics import MIN_GROUP_ROWS, Estimate, percent
-from replearn.auditing.comparison import ModelComparison
+from replearn.auditing.limits import percent
+from replearn.auditing.metrics import IN_UNITS
+from replearn.auditing.runs import FLIPS, Measured, MeasuredTable
 from replearn.records import check_fraction, check_positive
 
-ESTIMATE = "estimate"
-UPPER = "upper limit"
-INDEX = "index"
-COUNT = "count"
+UPPER = "upper "
+WORST_GROUP = "worst group"
+MUST_NOT_CHANGE = "must not change"
+CHANGES = ("flips", "becomes wrong", "becomes right", "change of the probability")
+JUDGED = (
+    *(*CHANGES, "change of the value", "flips, 1 row in 100", "flips, worst row", WORST_GROUP),
+    *(*(f"added {name}" for name in CHANGES), "flips over all keys", MUST_NOT_CHANGE),
+    *("Brier score", "log-loss", "RMSE", "mean absolute error"),
+)
+"""What a gate may limit: all that should be small."""
 
 
 @dataclass(frozen=True)
@@ -22,180 +29,129 @@ class Gate:
 
     Parameters
     ----------
-    quantity : str
-        What is measured.
+    name : str
+        What is judged: a measured quantity such as "flips", "upper flips" for its upper limit,
+        "worst group" for the subgroup that changes most.
     allowed : float
         The largest number that passes.
-    judged : {"estimate", "upper limit", "index", "count"}
-        Which number is compared with it. The estimate is the share in these rows; its upper limit
-        passes only if these rows show that the share in the population is smaller. An index and a
-        count have no limits.
-    value : float
+    measured : Measured
         What was measured.
-    lower, upper : float or None
-        Limits of a share.
+    useless : bool, default=False
+        Whether the model predicts a single class: it never flips, and does not pass.
 
     Examples
     --------
-    >>> from replearn.auditing import Gate
-    >>> print(Gate("flip rate", 0.02, "upper limit", 0.011, 0.008, 0.021))
-    FAILED: flip rate 1.10 % (0.80 to 2.10 %), allowed 2.00 % for the upper limit
+    >>> from replearn.auditing import Gate, Measured
+    >>> print(Gate("upper flips", 0.02, Measured(0.011, 0.008, 0.021, "new", "flips")))
+    FAILED: upper flips 2.10 % (1.10 % measured, limits 0.80 to 2.10 %), allowed 2.00 %
     """
 
-    quantity: str
+    name: str
     allowed: float
-    judged: str
-    value: float
-    lower: float | None = None
-    upper: float | None = None
+    measured: Measured
+    useless: bool = False
+
+    @property
+    def value(self) -> float:
+        """The number that is judged."""
+        is_upper = self.name.startswith(UPPER)
+        return self.measured.upper if is_upper else self.measured.value
 
     @property
     def passed(self) -> bool:
         """Whether the judged number is at most what is allowed."""
-        number = self.upper if self.judged == UPPER and self.upper is not None else self.value
-        return number <= self.allowed
+        return self.value <= self.allowed and not self.useless
 
     @property
     def reason(self) -> str:
         """What was measured and what is allowed."""
-        if self.lower is None or self.upper is None:
-            return f"{self.quantity} {self.value:.4g}, allowed {self.allowed:g}"
-        measured = Estimate(self.value, self.lower, self.upper)
-        return f"{self.quantity} {measured}, allowed {percent(self.allowed)} for the {self.judged}"
+        found = self.measured
+        if self.name == MUST_NOT_CHANGE:
+            return f"{found.value:.0f} of {found.rows} predictions that must not change do"
+        named = f"{self.name} ({found.group})" if found.group != "all" else self.name
+        named += f" of {found.contender!r}" if found.contender != "new" else ""
+        limits = f"limits {found.range(2)}"
+        if self.name.startswith(UPPER):
+            limits = f"{percent(found.value)} measured, {limits}"
+        single = "; it predicts a single class" if self.useless else ""
+        return f"{named} {percent(self.value)} ({limits}), allowed {percent(self.allowed)}{single}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the gate as JSON values."""
-        return {
-            "quantity": self.quantity,
-            "judged": self.judged,
-            "allowed": self.allowed,
-            "estimate": self.value,
-            "lower": self.lower,
-            "upper": self.upper,
-            "passed": self.passed,
-        }
+        (measured,) = MeasuredTable([self.measured]).to_dicts()
+        return asdict(self) | {"measured": measured, "value": self.value, "passed": self.passed}
 
     def __str__(self) -> str:
         return f"{'passed' if self.passed else 'FAILED'}: {self.reason}"
 
 
-def flip_gates(
-    flips: Estimate, *, fail_above: float | None = None, fail_above_limit: float | None = None
+def gates(
+    result: Any, limits: Mapping[str, float], contender: str | None = None
 ) -> tuple[Gate, ...]:
-    """Judge a flip rate.
+    """Judge an audit or a comparison.
 
     Parameters
     ----------
-    flips : Estimate
-        The flip rate of a comparison (``compare(...).flips``) or of an audit
-        (``result.flip_rate(name)``).
-    fail_above, fail_above_limit : float, default=None
-        The largest estimate and the largest upper limit that pass; None is not judged.
+    result : AuditResult or ModelComparison
+        What was measured. Predictions that must not change are judged as well, if it has any.
+    limits : dict of str to float
+        The largest number that passes, by name: a number of ``result.table`` that should be small
+        ("flips", "becomes wrong", "added flips"), with "upper " in front its upper limit, and
+        "worst group" for the largest share of changed predictions in a subgroup with at least ten
+        rows.
+    contender : str, default=None
+        Which contender of an audit is judged. If None, the baseline.
 
     Returns
     -------
     tuple of Gate
-        One for each number that is given.
-
-    Examples
-    --------
-    >>> from replearn.auditing import Estimate, flip_gates
-    >>> flips = Estimate(0.01, 0.002, 0.03)
-    >>> [gate.passed for gate in flip_gates(flips, fail_above=0.02, fail_above_limit=0.02)]
-    [True, False]
-    """
-    limits = (("fail_above", fail_above, ESTIMATE), ("fail_above_limit", fail_above_limit, UPPER))
-    return tuple(
-        _share_gate("flip rate", name, allowed, judged, flips)
-        for name, allowed, judged in limits
-        if allowed is not None
-    )
-
-
-def update_gates(
-    comparison: ModelComparison,
-    *,
-    fail_above: float | None = None,
-    fail_above_limit: float | None = None,
-    fail_negative_above: float | None = None,
-    fail_subgroup_above: float | None = None,
-    fail_psi_above: float | None = None,
-) -> tuple[Gate, ...]:
-    """Judge a comparison; each number that is None is not judged.
-
-    Parameters
-    ----------
-    comparison : ModelComparison
-        The result of `compare`. Rows that must not change are judged as well, if it has any.
-    fail_above, fail_above_limit : float, default=None
-        The largest flip rate and the largest upper limit that pass.
-    fail_negative_above : float, default=None
-        The largest share of rows that become wrong; requires y.
-    fail_subgroup_above : float, default=None
-        The largest flip rate of any subgroup or intersection with at least ten rows.
-    fail_psi_above : float, default=None
-        The largest PSI of the scores; requires scores.
-
-    Returns
-    -------
-    tuple of Gate
-        One for each number that is given.
+        One for each number.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from replearn.auditing import compare, update_gates
+    >>> from replearn.auditing import compare, gates
     >>> found = compare(np.zeros(100), np.arange(100) < 3, must_not_change=[0, 50])
-    >>> for gate in update_gates(found, fail_above=0.05):
+    >>> for gate in gates(found, {"flips": 0.05}):
     ...     print(gate)
-    passed: flip rate 3.00 % (0.62 to 8.52 %), allowed 5.00 % for the estimate
-    FAILED: predictions that must not change, but do: 1, allowed 0
+    passed: flips 3.00 % (limits 0.62 to 8.52 %), allowed 5.00 %
+    FAILED: 1 of 2 predictions that must not change do
     """
-    gates = [
-        *flip_gates(comparison.flips, fail_above=fail_above, fail_above_limit=fail_above_limit)
+    name = contender or result.judged
+    useless = result.is_useless(name)
+    found = [
+        Gate(quantity, check_limit(quantity, allowed), _measured(result, quantity, name), useless)
+        for quantity, allowed in limits.items()
     ]
-    if fail_negative_above is not None:
-        gates.append(_negative(comparison, fail_negative_above))
-    if fail_subgroup_above is not None:
-        gates.append(_worst_subgroup(comparison, fail_subgroup_above))
-    if fail_psi_above is not None:
-        gates.append(_stability(comparison, fail_psi_above))
-    return (*gates, *_golden_set(comparison))
+    kept = result.table.get(MUST_NOT_CHANGE, name)
+    if kept is not None and MUST_NOT_CHANGE not in limits:
+        found.append(Gate(MUST_NOT_CHANGE, 0.0, kept))
+    return tuple(found)
 
 
-def _share_gate(quantity: str, name: str, allowed: float, judged: str, share: Estimate) -> Gate:
-    checked = check_fraction(name, allowed, zero=True)
-    return Gate(quantity, checked, judged, share.value, share.lower, share.upper)
+def check_limit(quantity: str, allowed: float) -> float:
+    """Return the largest number that passes; refuse a name that nothing has.
+
+    >>> check_limit("upper flips", 0.02)
+    0.02
+    """
+    if quantity.removeprefix(UPPER) not in JUDGED:
+        raise ValueError(f"there is no {quantity!r} to judge; there are {', '.join(JUDGED)}.")
+    if quantity.removeprefix(UPPER) in (*IN_UNITS, "log-loss", MUST_NOT_CHANGE):
+        return check_positive(quantity, allowed, zero=True)
+    return check_fraction(quantity, allowed, zero=True)
 
 
-def _negative(comparison: ModelComparison, allowed: float) -> Gate:
-    share = comparison.right_to_wrong
-    if share is None:
-        raise ValueError("fail_negative_above requires true labels (y, --target).")
-    return _share_gate("negative flip rate", "fail_negative_above", allowed, ESTIMATE, share)
-
-
-def _worst_subgroup(comparison: ModelComparison, allowed: float) -> Gate:
-    groups = [*comparison.by_subgroup, *comparison.by_intersection]
-    judged = [group for group in groups if group.rows >= MIN_GROUP_ROWS]
-    if not judged:
-        raise ValueError(
-            f"fail_subgroup_above requires subgroups with at least {MIN_GROUP_ROWS} rows "
-            "(subgroups, --subgroups)."
-        )
-    worst = max(judged, key=lambda group: group.value)
-    quantity = f"flip rate where {worst.name}"
-    return _share_gate(quantity, "fail_subgroup_above", allowed, ESTIMATE, worst)
-
-
-def _stability(comparison: ModelComparison, allowed: float) -> Gate:
-    if comparison.scores is None:
-        raise ValueError("fail_psi_above requires scores of two classes (scores, --score).")
-    checked = check_positive("fail_psi_above", allowed, zero=True)
-    return Gate("PSI of the scores", checked, INDEX, comparison.scores.stability.psi)
-
-
-def _golden_set(comparison: ModelComparison) -> Iterator[Gate]:
-    if comparison.golden_set is not None:
-        n_changed = len(comparison.golden_set.violations)
-        yield Gate("predictions that must not change, but do:", 0.0, COUNT, float(n_changed))
+def _measured(result: Any, quantity: str, contender: str) -> Measured:
+    what = quantity.removeprefix(UPPER)
+    if what == WORST_GROUP:
+        judged = result.table.select(contender=contender, variant="").groups(FLIPS)
+        if not judged:
+            raise ValueError(f"a gate on {what!r} requires subgroups of at least ten rows.")
+        return max(judged, key=lambda row: row.upper if quantity != what else row.value)
+    found = result.table.get(what, contender)
+    if found is None:
+        needs = "several runs of one version" if what.startswith("added") else "true labels"
+        needs = "probabilities" if "probability" in what else needs
+        raise ValueError(f"a gate on {what!r} requires {needs}, or another kind of target.")
+    return found

@@ -54,8 +54,6 @@ __all__ = [
     "repeated",
     "say",
     "settings",
-    "shares",
-    "yes_or_no",
 ]
 
 ENCODING_HELP = "encoding of text files, such as latin-1 (default: utf-8)"
@@ -85,7 +83,7 @@ COMMANDS = {
         "replearn.cli.probe",
         "check that two labs make the same points of raw rows",
     ),
-    "history": ("replearn.cli.history", "list the retrainings of a model with an incumbent"),
+    "show": ("replearn.cli.show", "show what a model file holds, and its retrainings"),
     "compare": ("replearn.cli.compare", "what changes when a model is replaced, with gates"),
     "lab": ("replearn_lab.command", "run the paper's lower bounds and separations"),
 }
@@ -185,6 +183,9 @@ _AS_OPTIONS = {
     r"\bScoreReplicableClassifier is": "--learner score is",
     r"\bn_jobs == 0 in Parallel has no meaning": "--jobs 0: must be at least 1",
     r"\bthreshold='?([\w=.]*\w)'?": r"--threshold \1",
+    r"\bpos_label='([^']*)'": r"--pos-label \1",
+    r"\brequires pos_label\b": "requires --pos-label",
+    r"fit\(X, y, new_rows=\.\.\.\)": "fit(X, y, new_rows=...) in Python",
     r"\bScoreReplicableClassifier has": "--learner score has",
     r"\bIncumbentClassifier keeps": "--incumbent FILE keeps",
 }
@@ -204,7 +205,7 @@ def as_options(text: str) -> str:
 
 _WRONG_VALUE = (
     r"(?<![\w-])(n|rho|max_fits|max_flip|new_rows|n_pairs)=(\S+)(?= must )"
-    r"|The '(memory|band|max_changes|max_negative_flips|keep_rate)' parameter of \w+"
+    r"|The '(memory|band|max_changes)' parameter of \w+"
 )
 
 
@@ -354,11 +355,6 @@ def repeated(text: str, metavar: str, **settings: Any) -> Any:
     return option(text, metavar, default=(), action="append", **settings)
 
 
-def yes_or_no(text: str) -> Any:
-    """Return the field of a flag that has an opposite, ``--no-...``; None if neither is given."""
-    return option(text, action=argparse.BooleanOptionalAction)
-
-
 def number(text: str, kind: type = int, default: Any = None) -> Any:
     """Return the field of an option that is a number."""
     return option(text, "N" if kind is int else "X", default, type=kind)
@@ -388,28 +384,30 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def share(text: str) -> float:
-    """Read a share, as a number or in percent.
+def allowed(text: str) -> tuple[str, float]:
+    """Read what a gate judges, and the largest number that passes; a number alone is for flips.
 
-    >>> share("10%"), share("0.25")
-    (0.1, 0.25)
+    >>> allowed("becomes wrong=1%"), allowed("0.02")
+    (('becomes wrong', 0.01), ('flips', 0.02))
     """
-    stripped = text.strip()
+    name, _, number = text.rpartition("=")
+    stripped = number.strip()
     try:
-        return float(stripped[:-1]) / 100 if stripped.endswith("%") else float(stripped)
+        value = float(stripped[:-1]) / 100 if stripped.endswith("%") else float(stripped)
     except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a share: write it as 10% or 0.1."
-        ) from None
+        raise argparse.ArgumentTypeError(f"{text!r} must be NAME=LIMIT: flips=0.02.") from None
+    if not value >= 0:
+        raise argparse.ArgumentTypeError(f"{text!r}: the limit must be at least 0.")
+    return name.strip() or "flips", value
 
 
-def shares(text: str) -> tuple[float, ...]:
-    """Read shares, separated by commas.
+def check_limits(limits: Sequence[tuple[str, float]]) -> None:
+    """Refuse limits of gates that cannot be, before anything is read."""
+    if limits:
+        from replearn.auditing.gate import check_limit
 
-    >>> shares("1%, 0.1, 100%")
-    (0.01, 0.1, 1.0)
-    """
-    return tuple(share(part) for part in names(text))
+        for name, limit in limits:
+            check_limit(name, limit)
 
 
 def settings(text: str) -> tuple[str, tuple[Any, ...]]:

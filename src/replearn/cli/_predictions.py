@@ -21,6 +21,7 @@ from replearn.cli._inputs import (
 )
 from replearn.tables import (
     ID,
+    JSON_LINES,
     TEXT,
     TEXT_SUFFIXES,
     TYPED_SUFFIXES,
@@ -37,9 +38,16 @@ ROW = "row"
 """What `replearn predict` calls the number of a row that has no id."""
 
 NO_PREDICTION = ""
+LOG_NAMES = {
+    "id": ("id", "sample_id", "doc_id", "sample.id"),
+    "run": ("run", "epoch", "repeat"),
+    "prediction": ("prediction", "answer", "output", "score", "score.value"),
+}
+"""Columns of evaluation logs in JSON Lines, by the option that names them otherwise."""
+
 _ORDER = "number of the row"
 _WHOLE = r"^(-?\d+)\.0+$"
-_TABLES = (*TEXT_SUFFIXES, *TYPED_SUFFIXES, ".xlsx", ".gz")
+_TABLES = (*TEXT_SUFFIXES, *TYPED_SUFFIXES, *JSON_LINES, ".xlsx", ".gz")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,6 +200,17 @@ class TableFiles:
             self._frames[path] = read_frame(Path(path), self._encoding)
         return self._frames[path]
 
+    def has(self, path: str) -> bool:
+        """Whether a file, or one run of it, has been read."""
+        return path in self._frames
+
+    def split(self, path: str, name: str) -> list[str]:
+        """Cut a file into its runs; each is then read as a file of its own."""
+        runs = self.frame(path).partition_by(name, as_dict=True, include_key=False)
+        found = {f"{path} ({name} {run[0]})": frame for run, frame in sorted(runs.items(), key=str)}
+        self._frames |= found
+        return list(found)
+
     def columns(self, path: str) -> list[str]:
         """Return the names of the columns."""
         return list(self.frame(path).columns)
@@ -223,8 +242,20 @@ def is_predictions(path: str) -> bool:
     return Path(path).suffix.lower() in _TABLES
 
 
-def read_predictions(options: TableOptions, path: str, files: TableFiles) -> Predictions:
-    """Read a file of predictions: a column that names the rows, one of labels, one of scores."""
+def is_json_lines(path: str) -> bool:
+    """Tell by its ending whether a file has one JSON object per line."""
+    return path.lower().removesuffix(".gz").endswith(JSON_LINES)
+
+
+def read_predictions(options: TableOptions, path: str, files: TableFiles) -> list[Predictions]:
+    """Read the runs of a file: a column that names the rows, one of labels, one of scores."""
+    run = getattr(options, "run", None)
+    if run is not None and run not in files.columns(path):
+        raise TableFileError(f"{path} has no column {run!r}, which names the run (--run).")
+    return [_read_run(options, part, files) for part in (files.split(path, run) if run else [path])]
+
+
+def _read_run(options: TableOptions, path: str, files: TableFiles) -> Predictions:
     import polars as pl
 
     name = options.id or _first_column(path, options, files)
@@ -301,18 +332,20 @@ def as_labels_column(column: Any) -> Any:
     return column.cast(pl.String).str.replace(_WHOLE, "$1").fill_null(NO_PREDICTION)
 
 
-def aligned_predictions(one: Predictions, two: Predictions) -> tuple[Any, Any]:
-    """Return both frames in the order of the first; their rows must be the same."""
-    for mine, others in ((one, two), (two, one)):
-        known = in_order_of(mine.frame["id"], others.frame)["label"]
-        missing = mine.frame["id"].filter(known.is_null())
-        if len(missing):
-            raise TableFileError(
-                f"{len(missing)} of {mine.frame.height} rows of {mine.path} are not in "
-                f"{others.path} (the first: {missing[0]!r}, by the column "
-                f"{mine.id_column!r}). Compare the same rows."
-            )
-    return one.frame, in_order_of(one.frame["id"], two.frame)
+def aligned_predictions(sides: Sequence[Predictions]) -> list[Any]:
+    """Return all frames in the order of the first; their rows must be the same."""
+    first, *others = sides
+    for other in others:
+        for mine, theirs in ((first, other), (other, first)):
+            known = in_order_of(mine.frame["id"], theirs.frame)["label"]
+            missing = mine.frame["id"].filter(known.is_null())
+            if len(missing):
+                raise TableFileError(
+                    f"{len(missing)} of {mine.frame.height} rows of {mine.path} are not in "
+                    f"{theirs.path} (the first: {missing[0]!r}, by the column "
+                    f"{mine.id_column!r}). Compare the same rows."
+                )
+    return [first.frame, *(in_order_of(first.frame["id"], side.frame) for side in others)]
 
 
 def in_order_of(ids: Any, frame: Any) -> Any:

@@ -14,6 +14,8 @@ from replearn.cli import (
     STARTED,
     Action,
     _how_to_continue,
+    allowed,
+    check_limits,
     flag,
     names,
     number,
@@ -23,8 +25,6 @@ from replearn.cli import (
     repeated,
     say,
     settings,
-    shares,
-    yes_or_no,
 )
 from replearn.cli._inputs import (
     NAMED,
@@ -34,7 +34,6 @@ from replearn.cli._inputs import (
     Sample,
     SampleOptions,
     ThresholdOptions,
-    about_threshold,
     base_model,
     jobs_within,
     read_key,
@@ -44,7 +43,7 @@ from replearn.cli._inputs import (
 )
 from replearn.cli._large import draw_sample
 from replearn.randomness import SharedKey
-from replearn.records import check_fraction, check_positive, if_given
+from replearn.records import check_positive, if_given
 from replearn.tables import Table
 
 CONTENDERS = ("baseline", "bagging", "score", "incumbent", "replicable")
@@ -78,7 +77,7 @@ LARGE_TABLE = 2 << 30
 MAX_CELLS = 600_000
 MIN_ROWS = 2500
 TEST_ROWS = 2000
-"""Cells that one training sees unless --rows or --time-budget say otherwise: an audit trains the
+"""Cells that one training sees unless --rows says otherwise: an audit trains the
 model thousands of times. From the size of the table alone, never from its cells."""
 
 READ_SHARE = 0.25
@@ -96,7 +95,7 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
 
     COMMON = (
         *("target", "out", "model", "contenders", "group_by", "subgroups", "threshold"),
-        *("new_rows", "time_column", "grid", "quick", "time_budget", "fail_above", "tolerance"),
+        *("vary", "time_column", "grid", "quick", "time_budget", "fail_above", "tolerance"),
         *("resume", "jobs", "details", "json"),
     )
     EXAMPLES = (
@@ -114,11 +113,10 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
     max_price: float | None = number(
         "recommend contenders that lose at most this many points of accuracy (default: 1)", float
     )
-    fail_above: float | None = number(
-        "exit with 1 if more than this share of predictions changes", float
-    )
-    fail_above_limit: float | None = number(
-        "the same for its upper 95 %% limit: passes only if the rate is shown to be smaller", float
+    fail_above: tuple[tuple[str, float], ...] = repeated(
+        "exit with 1 above NAME=LIMIT: flips=0.02",
+        "LIMIT",
+        type=allowed,
     )
     tolerance: float | None = number(
         "regression: smaller changes do not count",
@@ -142,28 +140,20 @@ class AuditOptions(SampleOptions, ThresholdOptions, MemoryOptions):
     key_file: str | None = option("key from which the samples are drawn", "FILE")
     resume: str | None = option("keep finished work here, and continue from it", "DIR")
     quick: bool = flag(f"a first look: {QUICK.rows} rows, {QUICK.pairs} pairs, no bagging")
-    new_rows: tuple[float, ...] = option(
-        "share of rows that are new at a retraining: 10%%",
-        "SHARE",
-        default=(1.0,),
-        type=shares,
+    vary: tuple[str, ...] = option(
+        "new rows (default), 10%% new rows, seed, row order",
+        "A,B",
+        default=("new rows",),
+        type=names,
     )
     time_column: tuple[str, ...] = option(
-        "also retrain in time order: one column, or year,month",
+        "time of a row: retrain on the next period as well",
         "COLUMN",
         default=(),
         type=names,
     )
-    window: str = option(
-        "what a retraining in time order keeps: sliding (default) or growing windows",
-        choices=("sliding", "growing"),
-        default="sliding",
-    )
     grid: tuple[tuple[str, tuple[Any, ...]], ...] = repeated(
-        "settings of the model as contenders", "NAME=A,B", type=settings
-    )
-    sources: bool | None = yes_or_no(
-        "measure where changes come from (default: unless --quick or a time budget is given)"
+        "settings as contenders", "NAME=A,B", type=settings
     )
     details: bool = flag("print every table and finding")
     json: bool = flag("print the result as JSON")
@@ -200,28 +190,30 @@ def run(options: AuditOptions) -> int:
     about_rows = [*about_drawn, *about_thin, *_about_rows(train_size, sample)]
     say(*about_rows, quiet=options.quiet)
     result, judged = _audit(options, sample, key, train_size)
+    from replearn.auditing import gates
+
     result = dataclasses.replace(
         result,
         cut_short=(*result.cut_short, *about_rows),
         facts=_facts_of_file(result.facts, sample),
     )
+    result = result.with_settings(gates=gates(result, dict(options.fail_above), judged))
     if options.out:
         result.save(options.out, **({"values": False} if options.hide_values else {}))
         say(f"report written to {options.out}", quiet=options.quiet)
-    gates = _gates(result, judged, options)
     if options.json:
-        put_json({**result.to_dict(), "gates": gates})
+        put_json(result.to_dict())
     else:
         put(result.to_text(details=options.details))
         if not options.details:
             say("--details prints every table and finding", quiet=options.quiet)
-    for gate in gates:
-        say(_verdict(gate))
+    for gate in result.gates:
+        say(f"gate {gate}")
     if result.interrupted:
         more = _how_to_continue(options.resume)
         say(f"interrupted: the report shows what was measured before{more}")
         return INTERRUPTED
-    return DONE if all(gate["passed"] for gate in gates) else GATE_FAILED
+    return DONE if all(gate.passed for gate in result.gates) else GATE_FAILED
 
 
 def _facts_of_file(facts: Any, sample: Sample) -> Any:
@@ -244,8 +236,6 @@ def _audit(
         name = "ridge" if options.model == "logreg" else options.model  # the command's default
         known = REGRESSORS
     base = base_model(name, sample.columns, known=known)
-    if known is not REGRESSORS:
-        say(*about_threshold(options, sample.label_counts))
     result = audit(
         base,
         sample.features_for(base),
@@ -258,11 +248,9 @@ def _audit(
         train_size=train_size,
         max_rows=size.rows,
         time_budget=_time_left(options),
-        new_rows=options.new_rows,
+        vary=options.vary,
         param_grid={name: list(values) for name, values in options.grid} or None,
         time=sample.times,
-        window=options.window,
-        sources=False if options.quick and options.sources is None else options.sources,
         on_interrupt="return",
         groups=sample.groups,
         subgroups=list(options.subgroups) or "auto",
@@ -299,10 +287,9 @@ def _check(options: AuditOptions) -> None:
     if options.y_range is not None and options.tolerance is None:
         raise ValueError("--y-range requires --tolerance: it is for regression.")
     if_given(check_positive, "--tolerance", options.tolerance)
+    check_limits(options.fail_above)
     if_given(check_positive, "--time-budget", options.time_budget)
     if_given(check_positive, "--max-price", options.max_price, zero=True)
-    if_given(check_fraction, "--fail-above", options.fail_above, zero=True)
-    if_given(check_fraction, "--fail-above-limit", options.fail_above_limit, zero=True)
 
 
 def _thinning(options: AuditOptions, key: SharedKey | None) -> Thinning | None:
@@ -324,10 +311,11 @@ def _time_left(options: AuditOptions) -> float | None:
 
 def _train_size(options: AuditOptions, sample: Sample) -> int | None:
     """Rows that each training uses of a large table; None for half of those not tested."""
-    requested = options.size.rows is not None or options.time_budget is not None
     affordable = max(MIN_ROWS, MAX_CELLS // len(sample.columns))
     fits = len(sample.y) <= 2 * affordable + TEST_ROWS
-    return None if requested or fits or sample.groups is not None else affordable
+    return (
+        None if options.size.rows is not None or fits or sample.groups is not None else affordable
+    )
 
 
 def _about_rows(train_size: int | None, sample: Sample) -> list[str]:
@@ -339,31 +327,6 @@ def _about_rows(train_size: int | None, sample: Sample) -> list[str]:
         f"each training sees {train_size:,} of {(n_rows - TEST_ROWS) // 2:,} rows, since the table "
         f"is large; with more of them fewer predictions change (--rows {n_rows} uses all)"
     ]
-
-
-def _gates(result: Any, judged: str, options: AuditOptions) -> list[dict[str, Any]]:
-    """Judge the model that was named: the baseline, or a replicable estimator."""
-    if options.fail_above is None and options.fail_above_limit is None:
-        return []
-    from replearn.auditing import flip_gates
-
-    limits = {"fail_above": options.fail_above, "fail_above_limit": options.fail_above_limit}
-    found = flip_gates(result.flip_rate(judged), **limits)
-    gates = [{"model": judged, **gate.to_dict()} for gate in found]
-    # A model that always predicts the same never flips: such a gate does not pass.
-    useless = not result.judgement[judged].usable
-    return [{**g, "useless": useless, "passed": g["passed"] and not useless} for g in gates]
-
-
-def _verdict(gate: dict[str, Any]) -> str:
-    from replearn.auditing import Estimate
-
-    rate = Estimate(gate["estimate"], gate["lower"], gate["upper"])
-    always = "; its predictions are useless" if gate.get("useless") else ""
-    return (
-        f"gate {'passed' if gate['passed'] else 'FAILED'}: flip rate of {gate['model']!r} is "
-        f"{rate}, allowed {100 * gate['allowed']:.2f} % for the {gate['judged']}{always}"
-    )
 
 
 class Thinning:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +14,29 @@ from replearn.cli import (
     DONE,
     GATE_FAILED,
     Action,
+    allowed,
     argument,
+    check_limits,
     flag,
     names,
     number,
     option,
     put,
     put_json,
+    repeated,
     say,
 )
 from replearn.cli._inputs import GROUP_BY_HELP, SUBGROUPS_HELP
 from replearn.cli._predictions import (
+    LOG_NAMES,
     NO_PREDICTION,
     Predictions,
     TableFiles,
     TableOptions,
     aligned_predictions,
-    as_labels_column,
     column_by_id,
     in_order_of,
+    is_json_lines,
     is_predictions,
     label_of,
     load_model,
@@ -42,12 +46,10 @@ from replearn.cli._predictions import (
     read_predictions,
     read_truth,
 )
-from replearn.records import check_fraction, check_positive, if_given
+from replearn.records import check_positive, if_given
 from replearn.tables import TableFileError, read_table, to_pandas
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
-SHARES = ("fail_above", "fail_above_limit", "fail_negative_above", "fail_subgroup_above")
-SIDES = ("above", "below")
 MANY_ROWS = 100_000
 """From this many on, comparing takes seconds and is announced."""
 
@@ -57,8 +59,7 @@ class CompareOptions(TableOptions):
     """Options of the command."""
 
     COMMON = (
-        *("key_file", "fail_above", "fail_negative_above", "fail_subgroup_above"),
-        *("fail_psi_above", "must_not_change", "subgroups", "group_by"),
+        *("key_file", "fail_above", "must_not_change", "subgroups", "group_by"),
         *("id", "score", "target", "out", "json"),
     )
     EXAMPLES = (
@@ -71,32 +72,22 @@ class CompareOptions(TableOptions):
     data: str | None = argument(
         "rows that neither model was trained on; not for two tables", nargs="?"
     )
-    fail_above: float | None = number(
-        "exit with 1 if a larger share of the predictions changes", float
+    fail_above: tuple[tuple[str, float], ...] = repeated(
+        "exit with 1 above it: flips=0.02, 'upper flips=0.05', 'becomes wrong=0.01', "
+        "'worst group=0.1', 'added flips=0.02'",
+        "NAME=LIMIT",
+        type=allowed,
     )
-    fail_above_limit: float | None = number(
-        "the same for the upper 95 %% limit of that share", float
-    )
-    fail_negative_above: float | None = number("the same for the share that becomes wrong", float)
-    fail_subgroup_above: float | None = number("the same for the worst subgroup", float)
-    fail_psi_above: float | None = number("the same for the PSI of the scores", float)
     must_not_change: str | None = option("rows whose predictions must not change", "FILE")
     subgroups: tuple[str, ...] = option(SUBGROUPS_HELP, "A,B", default=(), type=names)
     group_by: str | None = option(GROUP_BY_HELP, "COLUMN")
     target: str | None = option("the true labels, for tables (model files know theirs)", "COLUMN")
-    score_threshold: float | None = number(
-        "decision threshold on scores, for approvals (default: predictions decide)", float
-    )
-    approved: str = option(
-        "which rows are approved: above (the positive label, the default) or below (the others)",
-        default="above",
-        choices=SIDES,
-    )
-    top_k: int | None = number("compare this many rows with the highest scores")
     tolerance: float | None = number(
         "regression: predictions that differ by at least this much have changed", float
     )
-    reference: str | None = option("another sample of rows, for the shift of each column", "FILE")
+    run: str | None = option("the run of a row: several runs of one version", "COLUMN")
+    more_old: tuple[str, ...] = repeated("another run of the old version", "FILE")
+    more_new: tuple[str, ...] = repeated("another run of the new version", "FILE")
     out: str | None = option("write the report: .html, .json or .md", "FILE")
     hide_values: bool = flag("leave features out of the report")
     summary: str | None = option(
@@ -104,44 +95,45 @@ class CompareOptions(TableOptions):
     )
     key_file_b: str | None = option("the key of the new model, if it has another one", "FILE")
 
+    @property
+    def versions(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The files of both versions, one for each run unless a column names the run."""
+        return (self.old, *self.more_old), (self.new, *self.more_new)
+
 
 def run(options: CompareOptions) -> int:
     """Compare, print, write the reports, and apply the gates."""
     _check_options(options)
-    tables = [is_predictions(path) for path in (options.old, options.new)]
+    tables = [is_predictions(path) for paths in options.versions for path in paths]
     if options.data is None and not all(tables):
         raise ValueError("a model file needs rows to predict: replearn compare OLD NEW DATA.")
-    compared = _compare_predictions(options, tables) if any(tables) else _compare_models(options)
-    from replearn.auditing import update_gates
+    compared = _compare_predictions(options) if any(tables) else _compare_models(options)
+    from replearn.auditing import gates
 
-    allowed = {name: getattr(options, name) for name in (*SHARES, "fail_psi_above")}
-    gates = update_gates(compared, **allowed)
     files = {"old": Path(options.old).name, "new": Path(options.new).name}
+    data = {} if options.data is None else {"data": Path(options.data).name}
+    judged = gates(compared, dict(options.fail_above))
+    compared = compared.with_settings(about={**files, **data}, gates=judged)
     if options.out:
-        data = {} if options.data is None else {"data": Path(options.data).name}
-        compared.save(options.out, gates, values=not options.hide_values, **files, **data)
+        compared.save(options.out, values=not options.hide_values)
         say(f"report written to {options.out}", quiet=options.quiet)
     if options.json:
-        found = compared.to_dict(values=not options.hide_values)
-        put_json({**found, "gates": [gate.to_dict() for gate in gates]})
+        put_json(compared.to_dict(values=not options.hide_values))
     else:
         put(str(compared))
     summary = options.summary or os.environ.get(SUMMARY_VARIABLE)
     if summary:
         with open(summary, "a", encoding="utf-8") as stream:
-            stream.write(compared.to_markdown(gates, **files) + "\n")
-    for gate in gates:
+            stream.write(compared.to_markdown() + "\n")
+    for gate in judged:
         say(f"gate {gate}")
-    return DONE if all(gate.passed for gate in gates) else GATE_FAILED
+    return DONE if all(gate.passed for gate in judged) else GATE_FAILED
 
 
 def _check_options(options: CompareOptions) -> None:
     """Refuse options that cannot be met before anything is read."""
-    for name in SHARES:
-        flag_name = f"--{name.replace('_', '-')}"
-        if_given(check_fraction, flag_name, getattr(options, name), zero=True)
-    if_given(check_positive, "--fail-psi-above", options.fail_psi_above, zero=True)
     if_given(check_positive, "--tolerance", options.tolerance)
+    check_limits(options.fail_above)
     if options.out and Path(options.out).suffix.lower() not in (".html", ".md", ".json"):
         raise ValueError(f"--out {options.out}: must end in .html, .md or .json.")
 
@@ -150,51 +142,43 @@ def _announce(n_rows: int, options: CompareOptions) -> None:
     say(f"comparing {n_rows:,} rows", quiet=options.quiet or n_rows < MANY_ROWS)
 
 
-def _settings(options: CompareOptions) -> dict[str, Any]:
-    """Return the arguments of `compare` that options give as they are."""
-    return {
-        "threshold": options.score_threshold,
-        "approved": options.approved,
-        "top_k": options.top_k,
-        "tolerance": options.tolerance,
-    }
-
-
 # -- two models ------------------------------------------------------------------------------------
 def _compare_models(options: CompareOptions) -> Any:
     """Let two models predict the same rows."""
     from replearn.auditing import compare
 
     assert options.data is not None
-    one, notes = load_model(options.old, options.key_file, options)
-    two, others = load_model(options.new, options.key_file_b or options.key_file, options)
-    for item in ("columns", "id", "target", "target_kind", "frame"):
-        if notes.get(item) != others.get(item):
-            raise ValueError(
-                f"the models read a file differently: {item} is {notes.get(item)!r} in "
-                f"{options.old}, {others.get(item)!r} in {options.new}."
-            )
+    keys = (options.key_file, options.key_file_b or options.key_file)
+    loaded = [
+        [(path, *load_model(path, key, options)) for path in paths]
+        for paths, key in zip(options.versions, keys, strict=True)
+    ]
+    first, model, notes = loaded[0][0]
+    for path, _, others in (*loaded[0], *loaded[1]):
+        for item in ("columns", "id", "target", "target_kind", "frame"):
+            if notes.get(item) != others.get(item):
+                raise ValueError(
+                    f"the models read a file differently: {item} is {notes.get(item)!r} in "
+                    f"{first}, {others.get(item)!r} in {path}."
+                )
     X, ids, remarks = read_points(options.data, notes, options.encoding)
     say(*remarks, quiet=options.quiet)
     _announce(len(X), options)
     files = TableFiles(options.encoding)
     cells = {name: files.texts(options.data, name).to_numpy() for name in options.subgroups}
-    reference = None
-    if options.reference is not None:
-        reference = read_points(options.reference, notes, options.encoding)[0]
     groups = None if options.group_by is None else files.texts(options.data, options.group_by)
+    old, new = ([_keyed(run, ids) for _, run, _ in side] for side in loaded)
     return compare(
-        _keyed(one, ids),
-        _keyed(two, ids),
+        old,
+        new,
         X,
         read_truth(options, options.data, notes),
         ids=_names_of_rows(options, notes, ids),
         groups=groups,
         subgroups=_subgroups(cells),
-        pos_label=label_of(options, one),
-        reference=reference,
-        must_not_change=_golden_points(options, (one, two), notes, files),
-        **_settings(options),
+        pos_label=label_of(options, model),
+        must_not_change=_golden_points(options, (model, loaded[1][0][1]), notes),
+        tolerance=options.tolerance,
     )
 
 
@@ -209,20 +193,18 @@ def _names_of_rows(options: CompareOptions, notes: Any, ids: list[str] | None) -
     return [str(name) for name in carried[1]]
 
 
-def _golden_points(
-    options: CompareOptions, models: tuple[Any, Any], notes: Any, files: TableFiles
-) -> Any:
+def _golden_points(options: CompareOptions, models: tuple[Any, Any], notes: Any) -> Any:
     """Let both models predict the rows that must not change."""
+    from replearn.auditing import compare
+
     path = options.must_not_change
     if path is None:
         return None
     X, ids, _ = read_points(path, notes, options.encoding)
-    old, new = (_labels(model.predict(X, ids=ids)) for model in models)
-    if options.prediction in files.columns(path):
-        old = files.texts(path, options.prediction)
     named = read_carried(path, notes, options.id, options.encoding)
-    rows = ids or (named[1] if named else range(1, len(new) + 1))
-    return _golden_set(options, rows, old, new)
+    names = ids or (None if named is None else [str(name) for name in named[1]])
+    old, new = (_keyed(model, ids) for model in models)
+    return compare(old, new, X, ids=names, tolerance=options.tolerance)
 
 
 def _keyed(model: Any, ids: list[str] | None) -> Any:
@@ -230,29 +212,34 @@ def _keyed(model: Any, ids: list[str] | None) -> Any:
 
 
 # -- tables of predictions -------------------------------------------------------------------------
-def _compare_predictions(options: CompareOptions, tables: list[bool]) -> Any:
-    """Match predictions by the ids of their rows: two tables, or one and what a model predicts."""
+def _compare_predictions(options: CompareOptions) -> Any:
+    """Match predictions by the ids of their rows: tables, or what models predict."""
     from replearn.auditing import compare
 
     files = TableFiles(options.encoding)
-    sides = _both_sides(options, tables, files)
-    one, two = aligned_predictions(*sides)
+    options = _with_names_of_logs(options, files)
+    versions = _both_sides(options, files)
+    sides = [*versions[0], *versions[1]]
     say(*_remarks(sides), quiet=options.quiet)
-    ids = one["id"]
+    frames = aligned_predictions(sides)
+    ids = frames[0]["id"]
     _announce(len(ids), options)
     indices = [] if options.data is None else [(options.data, sides[0].id_column)]
-    indices += [(side.path, side.id_column) for side in sides if is_predictions(side.path)]
+    indices += [(side.path, side.id_column) for side in sides if files.has(side.path)]
 
     def column(name: str | None) -> NDArray[np.str_] | None:
         return None if name is None else column_by_id(name, indices, ids, files)
 
-    X, reference = _features(options, sides[0].id_column, ids, files)
-    labels = [frame["label"].to_numpy() for frame in (one, two)]
+    def of_versions(name: str) -> tuple[list[Any], list[Any]]:
+        columns = [frame[name].to_numpy() for frame in frames]
+        return columns[: len(versions[0])], columns[len(versions[0]) :]
+
+    X = _features(options, sides[0].id_column, ids, files)
+    old, new = of_versions("label")
     truth: NDArray[Any] | None = column(options.target)
     if options.tolerance is not None:
-        labels = [_numbers(options.prediction, side) for side in labels]
+        old, new = ([_numbers(options.prediction, run) for run in side] for side in (old, new))
         truth = None if truth is None else _numbers(str(options.target), truth)
-    old, new = labels
     return compare(
         old,
         new,
@@ -261,37 +248,28 @@ def _compare_predictions(options: CompareOptions, tables: list[bool]) -> Any:
         ids=ids.to_numpy(),
         groups=column(options.group_by),
         subgroups=_subgroups({name: column(name) for name in options.subgroups}),
-        scores=tuple(side["score"].to_numpy() for side in (one, two)) if options.score else None,
+        scores=of_versions("score") if options.score else None,
         pos_label=options.pos_label,
-        reference=reference,
-        must_not_change=_golden_ids(options, sides[0].id_column, one, two, files),
-        **_settings(options),
+        must_not_change=_golden_ids(options, sides[0].id_column, ids, files),
+        tolerance=options.tolerance,
     )
 
 
-def _features(
-    options: CompareOptions, id_column: str, ids: Any, files: TableFiles
-) -> tuple[Any, Any]:
-    """Return the features of the compared rows and of reference rows, where a report shows them."""
+def _features(options: CompareOptions, id_column: str, ids: Any, files: TableFiles) -> Any:
+    """Return the features of the compared rows, where a report shows them."""
     import polars as pl
 
-    if options.reference is not None and options.data is None:
-        raise ValueError("--reference requires the rows themselves: replearn compare OLD NEW DATA.")
-    if options.data is None or not (options.out or options.reference):
-        return np.empty((len(ids), 0)), None
+    if options.data is None or not options.out:
+        return np.empty((len(ids), 0))
     table = read_table(options.data, encoding=options.encoding)
     aside = (id_column, options.target, options.group_by)
-    kinds = {name: kind for name, kind in table.columns.items() if name not in aside}
+    names = [name for name in table.columns if name not in aside]
     rows = pl.DataFrame({"id": files.ids(options.data, id_column)}).with_row_index("row")
     matched = in_order_of(ids, rows)["row"]
     if matched.null_count():
         missing = ids[int(matched.is_null().arg_true()[0])]
         raise TableFileError(f"{options.data} lacks the row {missing!r}, which is compared.")
-    X = to_pandas(table.frame.select(list(kinds))[matched])
-    if options.reference is None:
-        return X, None
-    others = read_table(options.reference, kinds, encoding=options.encoding)
-    return X, to_pandas(others.frame)
+    return to_pandas(table.frame.select(names)[matched])
 
 
 def _numbers(name: str, texts: NDArray[Any]) -> NDArray[np.float64]:
@@ -302,42 +280,19 @@ def _numbers(name: str, texts: NDArray[Any]) -> NDArray[np.float64]:
         raise TableFileError(f"--tolerance requires numbers in {name!r}: {error}.") from None
 
 
-def _golden_ids(
-    options: CompareOptions, id_column: str, one: Any, two: Any, files: TableFiles
-) -> Any:
+def _golden_ids(options: CompareOptions, id_column: str, ids: Any, files: TableFiles) -> Any:
     """Look up the rows that must not change by their ids."""
     path = options.must_not_change
     if path is None:
         return None
     wanted = files.ids(path, id_column)
-    old, new = (in_order_of(wanted, frame)["label"] for frame in (one, two))
-    if new.null_count():
-        missing = wanted[int(new.is_null().arg_true()[0])]
+    missing = wanted.filter(~wanted.is_in(ids.implode()))
+    if len(missing):
         raise TableFileError(
-            f"{path}: {new.null_count()} of {len(new)} rows are not among the compared rows (the "
-            f"first: {missing!r}, by the column {id_column!r})."
+            f"{path}: {len(missing)} of {len(wanted)} rows are not among the compared rows (the "
+            f"first: {missing[0]!r}, by the column {id_column!r})."
         )
-    if options.prediction in files.columns(path):
-        old = files.texts(path, options.prediction)
-    return _golden_set(options, wanted.to_list(), old, new)
-
-
-def _golden_set(options: CompareOptions, rows: Any, expected: Any, predicted: Any) -> Any:
-    from replearn.auditing import check_golden_set
-    from replearn.auditing._statistics import has_changed
-
-    old = np.asarray(expected)
-    new = np.asarray(predicted)
-    if options.tolerance is not None:
-        old, new = (_numbers(options.prediction, side) for side in (old, new))
-    differ = has_changed(old, new, options.tolerance)
-    return check_golden_set(list(rows), old.tolist(), new.tolist(), differ.tolist())
-
-
-def _labels(predictions: Any) -> NDArray[np.str_]:
-    import polars as pl
-
-    return as_labels_column(pl.Series([str(label) for label in predictions.tolist()])).to_numpy()
+    return wanted.to_numpy()
 
 
 def _subgroups(cells: dict[str, Any]) -> dict[str, Any] | None:
@@ -347,20 +302,41 @@ def _subgroups(cells: dict[str, Any]) -> dict[str, Any] | None:
     } or None
 
 
+def _with_names_of_logs(options: CompareOptions, files: TableFiles) -> CompareOptions:
+    """Find the columns of an evaluation log in JSON Lines that no option names, and say which."""
+    logs = [p for paths in options.versions for p in paths if is_json_lines(p)]
+    if not logs:
+        return options
+    columns = files.columns(logs[0])
+    is_given = {"id": options.id, "run": options.run, "prediction": options.prediction in columns}
+    found: dict[str, Any] = {
+        name: next(column for column in usual if column in columns)
+        for name, usual in LOG_NAMES.items()
+        if not is_given[name] and not set(usual).isdisjoint(columns)
+    }
+    if found:
+        words = ", ".join(f"{name} is {column!r}" for name, column in found.items())
+        say(f"columns of {logs[0]}: {words}", quiet=options.quiet)
+    return replace(options, **found)
+
+
 def _both_sides(
-    options: CompareOptions, tables: list[bool], files: TableFiles
-) -> list[Predictions]:
-    paths = (options.old, options.new)
+    options: CompareOptions, files: TableFiles
+) -> tuple[list[Predictions], list[Predictions]]:
+    """Read the runs of both versions; models predict the rows that tables name."""
+    tables = [path for paths in options.versions for path in paths if is_predictions(path)]
+    read = {path: read_predictions(options, path, files) for path in tables}
     keys = (options.key_file, options.key_file_b or options.key_file)
-    given = [path for path, is_one in zip(paths, tables, strict=True) if is_one]
-    read = [read_predictions(options, path, files) for path in given]
-    if all(tables):
-        return read
-    assert options.data is not None
-    index = tables.index(False)
-    ids = files.ids(options.data, read[0].id_column)
-    read.insert(index, predictions_of_model(options, paths[index], keys[index], ids, options.data))
-    return read
+    sides: tuple[list[Predictions], list[Predictions]] = ([], [])
+    for side, paths, key in zip(sides, options.versions, keys, strict=True):
+        for path in paths:
+            if path in read:
+                side.extend(read[path])
+            else:
+                assert options.data is not None
+                ids = files.ids(options.data, read[tables[0]][0].id_column)
+                side.append(predictions_of_model(options, path, key, ids, options.data))
+    return sides
 
 
 def _remarks(sides: list[Predictions]) -> list[str]:

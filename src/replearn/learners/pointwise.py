@@ -34,6 +34,7 @@ from replearn.learners.inputs import (
     check_base,
     check_features,
     check_n_models,
+    check_pos_label,
     checked_fit,
     fitted_key,
     with_base_tags,
@@ -248,6 +249,7 @@ class PointwiseReplicableClassifier(VotePredictions):
     ) -> None:
         """Plan, train, vote and certify: the same for rows in memory and in files."""
         key = self._key_for_fit()
+        check_pos_label(self.threshold, self.pos_label, classes)
         base, threshold = split_threshold(
             base_estimator(self.estimator), self.threshold, classes, self.pos_label
         )

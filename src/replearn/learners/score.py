@@ -44,6 +44,7 @@ from replearn.learners.inputs import (
     check_base,
     check_features,
     check_n_models,
+    check_pos_label,
     checked_fit,
     fitted_key,
     with_base_tags,
@@ -338,6 +339,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
 
     def _split_threshold(self, classes: NDArray[Any]) -> tuple[Any, Any]:
         """Return the base estimator and its decision threshold, 0.5 by default."""
+        check_pos_label(self.threshold, self.pos_label, classes)
         base, threshold = split_threshold(
             base_estimator(self.estimator), self.threshold, classes, self.pos_label
         )

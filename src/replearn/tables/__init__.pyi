@@ -8,6 +8,7 @@ from .encoder import (
     texts_of,
 )
 from .files import (
+    JSON_LINES,
     TEXT_SUFFIXES,
     TYPED_SUFFIXES,
     Table,
@@ -44,6 +45,7 @@ from .rows import (
 
 __all__ = [
     "ID",
+    "JSON_LINES",
     "NUMBER",
     "ROWS",
     "TEXT",

@@ -37,9 +37,8 @@ TYPED_SUFFIXES = {
     ".pq": "read_parquet",
     ".feather": "read_ipc",
     ".arrow": "read_ipc",
-    ".jsonl": "read_ndjson",
-    ".ndjson": "read_ndjson",
 }
+JSON_LINES = (".jsonl", ".ndjson")
 EXCEL = ".xlsx"
 MAX_SHOWN = 30
 
@@ -179,7 +178,10 @@ def read_frame(path: Path, encoding: str | None, thin: Callable[[Any], Any] | No
         separator = TEXT_SUFFIXES[last]
         frame = read_texts(path, separator=separator, encoding=encoding, thin=thin)
     else:
-        frame = _read_excel(path) if last == EXCEL else _read_typed(path, TYPED_SUFFIXES[last])
+        if last in JSON_LINES:
+            frame = _read_json_lines(path)
+        else:
+            frame = _read_excel(path) if last == EXCEL else _read_typed(path, TYPED_SUFFIXES[last])
         frame = frame if thin is None else thin(frame)
     if not frame.height:
         raise TableFileError(f"{path} has column names but no rows.")
@@ -190,11 +192,11 @@ def suffix_of_file(path: Path) -> str:
     """Return the suffix that tells how a file is read; refuse what is not known or not there."""
     packed = path.suffix.lower() == ".gz"
     last = Path(path.stem if packed else path.name).suffix.lower()
-    known = [*TEXT_SUFFIXES, *TYPED_SUFFIXES, EXCEL]
-    if last not in known or (last not in TEXT_SUFFIXES and packed):
+    known = [*TEXT_SUFFIXES, *JSON_LINES, *TYPED_SUFFIXES, EXCEL]
+    if last not in known or (last not in (*TEXT_SUFFIXES, *JSON_LINES) and packed):
         raise TableFileError(
             f"{path}: files of this kind are not supported. Supported: {', '.join(known)}; text "
-            "files also with .gz."
+            "files and JSON Lines also with .gz."
         )
     if not path.is_file():
         raise TableFileError(f"{path} does not exist, or is not a file.")
@@ -221,6 +223,25 @@ def _read_typed(path: Path, reader: str) -> Any:
     check_columns(frame.columns, path)
     if not frame.width:
         raise TableFileError(f"{path} is empty.")
+    return frame
+
+
+def _read_json_lines(path: Path) -> Any:
+    """Read one JSON object per line; a field inside another is the column ``outer.inner``."""
+    import polars as pl
+
+    with _refused(f"{path} is not a complete file of its kind"):
+        frame = pl.read_ndjson(read_bytes(path), infer_schema_length=None)
+        while any(kind.base_type() == pl.Struct for kind in frame.dtypes):
+            columns: list[Any] = []
+            for column in frame:
+                if column.dtype.base_type() == pl.Struct:
+                    fields = column.struct.unnest()
+                    columns += [c.alias(f"{column.name}.{c.name}") for c in fields]
+                else:
+                    columns.append(column)
+            frame = pl.DataFrame(columns)
+    check_columns(frame.columns, path)
     return frame
 
 

@@ -152,7 +152,7 @@ def test_measurements_do_not_change_rows_either():
     )
     found = compare(one, two, asked)
     assert (asked == NEW).all()
-    assert (found.predictions_b == two.predict(NEW.copy())).all()
+    assert (found.new == two.predict(NEW.copy())).all()
 
 
 def test_one_that_changes_its_parameters_begins_anew_with_each_block():
