@@ -177,9 +177,7 @@ def _persons(
     drawn = order[: effort.n_random]
     others = order[effort.n_random :]
     unstable = others[np.argsort(-counts[others], kind="stable")][: effort.n_unstable]
-    percents = percent_codes(
-        baseline.predictions.codes, baseline.predictions.probabilities[..., 1]
-    )
+    percents = percent_codes(baseline.predictions.codes, baseline.predictions.probabilities[..., 1])
     return [
         {
             "row": int(result.test[index]),

@@ -371,15 +371,6 @@ ABSTAINING = {
     "accuracy of the rest": "{accuracy!p:.2f}",
 }
 LIMITS = "{estimate!p:.1f} ({lower!p:.1f} to {upper!p:.1f})"
-ANOTHER_PACKAGE = {
-    "table, model": "{data}, {model}",
-    "drift": "{drift}",
-    "plain flips": "{plain_flips!p:.1f} %",
-    "flips": "{ratio:.2f}",
-    "accuracy": "{gain!p:+.2f}",
-    "last model": "{last!p:+.2f}",
-    "month after": "{month_after!p:+.2f}",
-}
 
 
 def classes(records: Records) -> str:
@@ -447,7 +438,6 @@ def of(columns: dict[str, str]) -> Callable[[Records], str]:
 PAGES: dict[str, dict[str, Show]] = {
     "retraining": {
         "incumbent": dated(incumbent_report, "incumbent"),
-        "another_package": dated(of(ANOTHER_PACKAGE), "another_package"),
     },
     "sources": {
         "sources": shown(sources, "sources"),

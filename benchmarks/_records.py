@@ -17,7 +17,7 @@ import replearn
 
 DECIMALS = 6
 IDENTITY = (
-    *("data", "model", "contender", "drift", "where"),
+    *("data", "model", "contender", "drift", "where", "threshold"),
     *("draw", "draws", "n", "samples", "T", "partitions", "law", "vote", "up_to"),
     *("source", "new_rows", "window"),
 )

@@ -96,10 +96,8 @@ def draw_pictures() -> None:
     """Draw what the pages show beside their tables."""
     import _frontier_picture
     import _growing_picture
-    import _incumbent_tables
 
     for page, section, draw, picture in (
-        ("retraining", "incumbent", _incumbent_tables.draw, "incumbent.svg"),
         ("frontier", "frontier", _frontier_picture.draw, "frontier.png"),
         ("gradient-boosting", "growing", _growing_picture.draw, "growing.png"),
     ):

@@ -9,14 +9,12 @@ of the same name explains each step; its code is this file.
 # %%
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from replearn import (
-    DecisionThresholdClassifier,
     IncumbentClassifier,
     audit,
     load,
@@ -61,14 +59,14 @@ found = audit(base, june, june_labels, threshold=(1, 11), **options)
 print(found)
 
 # %%
-model = DecisionThresholdClassifier(base, threshold=(1, 11))
-in_use = IncumbentClassifier(model).fit(june, june_labels)
+costs = {"threshold": (1, 11), "pos_label": "refuse"}
+in_use = IncumbentClassifier(base, **costs).fit(june, june_labels)
 
 # %%
 july, july_labels = loans(7)
 applicants, _ = loans(0, 1_000)  # nobody knows their outcome yet
-plain = clone(model).fit(july, july_labels)
-candidate = IncumbentClassifier(model, incumbent=in_use).fit(july, july_labels)
+plain = IncumbentClassifier(base, **costs).fit(july, july_labels)  # it remembers nothing
+candidate = IncumbentClassifier(base, incumbent=in_use).fit(july, july_labels)
 for name, new_model in {"plain retraining": plain, "with the incumbent": candidate}.items():
     changes = compare(in_use, new_model, applicants)
     (gate,) = gates(changes, {"flips": 0.02})
@@ -81,6 +79,6 @@ assert (served.predict(applicants) == candidate.predict(applicants)).all()
 
 # %%
 august, august_labels = loans(8)
-next_month = IncumbentClassifier(model, incumbent=served).fit(august, august_labels)
+next_month = IncumbentClassifier(base, incumbent=served).fit(august, august_labels)
 print(f"August: {compare(served, next_month, applicants).flips.value:.1%} change")
 print(next_month.history_[-1]["changed"])

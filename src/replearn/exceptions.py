@@ -59,10 +59,10 @@ class UsefulnessWarning(UserWarning):
     """
 
 
-class SmallSampleWarning(UsefulnessWarning):
-    """Blocks have few rows of the rarest class: stability will cost accuracy.
+class RetrainingWarning(UserWarning):
+    """A retraining has raised an alarm, or its rows cannot show whether the incumbent still holds.
 
-    The warning comes before the training, from the plan and the counts of the labels.
+    ``history_`` of the new model has the numbers.
     """
 
 

@@ -8,7 +8,6 @@ from replearn_lab.coin_limit import CoinLimit, coin_limit, information_limit
 from replearn_lab.deterministic import TwoCoinRule, rule_of_counts
 from replearn_lab.experiment import Bench, Experiment, Result
 from replearn_lab.experiments import all_experiments, find_experiment
-from replearn_lab.lazy_domain import LazyDomain
 from replearn_lab.learning import keyed
 from replearn_lab.marginals import SignsFromSemiReplicable
 from replearn_lab.private import PrivateFromSemiPrivate, ThresholdFromConjunctions, with_pool
@@ -27,7 +26,6 @@ __all__ = [
     "CoinTesterFromPointwise",
     "CoinTesterFromRealizable",
     "Experiment",
-    "LazyDomain",
     "PrivateFromSemiPrivate",
     "Result",
     "SignsFromSemiReplicable",

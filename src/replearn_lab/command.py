@@ -17,9 +17,8 @@ from replearn.cli import (
     say,
 )
 from replearn.records import two_columns
-from replearn_lab.experiment import FORMATS, SIZES, Experiment
+from replearn_lab.experiment import Experiment
 from replearn_lab.experiments import all_experiments, find_experiment
-from replearn_lab.learning import NamedLearner
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,32 +35,22 @@ class ListOptions(CommandOptions):
 class RunOptions(CommandOptions):
     """Options of ``lab run``."""
 
-    COMMON = ("size", "small", "out", "key", "learner", "format", "json", "quiet")
+    COMMON = ("small", "out", "key", "json", "quiet")
     EXAMPLES = ("replearn lab run two-coins --small --out results",)
 
     name: str = argument("name of the experiment, or 'all'")
-    size: str | None = option("how much to compute (default: full)", choices=SIZES)
-    small: bool = flag("the same as --size small: at most two minutes")
-    out: str | None = option("where to write NAME.json, NAME.md and the figure", "DIR")
+    small: bool = flag("at most a minute or two instead of as long as it takes")
+    out: str | None = option("where to write NAME.json and NAME.png", "DIR")
     key: str | None = option("source of all random numbers (default: 0)", "KEY")
-    learner: str | None = option(
-        "a classifier or learner of your own, for experiments that support it", "MODULE:NAME"
-    )
-    format: str = option("format of the figure", choices=FORMATS, default="png")
     json: bool = flag("print JSON")
     quiet: bool = flag("no progress")
 
 
 def run(options: RunOptions) -> int:
     """Run experiments."""
-    if options.small and options.size not in (None, "small"):
-        raise ValueError(f"--small and --size {options.size} contradict each other: give one.")
     names = list(all_experiments()) if options.name == "all" else [options.name]
-    experiments = [find_experiment(name) for name in names]
-    if options.learner and options.name == "all":
-        experiments = [experiment for experiment in experiments if experiment.takes_learner]
-    for experiment in experiments:
-        _run(experiment, options)
+    for name in names:
+        _run(find_experiment(name), options)
     return DONE
 
 
@@ -76,14 +65,13 @@ def list_all(options: ListOptions) -> int:
 
 
 def _run(experiment: Experiment, options: RunOptions) -> None:
-    size = "small" if options.small else options.size or "full"
     report = None if options.quiet else _progress(experiment.name)
-    learner = NamedLearner(options.learner) if options.learner else None
-    result = experiment.run(size, 0 if options.key is None else options.key, report, learner)
+    key = 0 if options.key is None else options.key
+    result = experiment.run("small" if options.small else "full", key, report)
     put_json(result.to_dict()) if options.json else put(result.text)
     if options.out:
-        written = result.write(options.out, options.format)
-        if len(written) < 3:
+        written = result.write(options.out)
+        if len(written) < 2:
             say("note: no figure; it needs matplotlib: pip install 'replicable-learn[plot]'")
         say(f"written: {', '.join(str(path) for path in written)}", quiet=options.quiet)
 

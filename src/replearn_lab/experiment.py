@@ -19,11 +19,10 @@ import numpy as np
 
 from replearn import __version__
 from replearn.randomness import SharedKey
-from replearn.records import check_choice, pretty_json, write_atomically, write_bytes_atomically
+from replearn.records import check_choice, pretty_json, write_atomically
 from replearn_lab.learning import Learner
 
 SIZES = ("tiny", "small", "full")
-FORMATS = ("png", "svg")
 Numbers = dict[str, Any]
 
 
@@ -122,9 +121,7 @@ class Experiment:
         bench = Bench(SharedKey(key).child(self.name), say or (lambda text: None))
         # Through JSON and back: what is drawn is what a stored file holds.
         numbers = json.loads(pretty_json(self.measure(bench, **arguments)))
-        shown = key if isinstance(key, str | int) else None
-        name = "" if learner is None else getattr(learner, "name", "your own")
-        return Result(self, size, numbers, shown, name)
+        return Result(self, size, numbers)
 
     def describe(self) -> Numbers:
         """Return name, theorem and summary as JSON data."""
@@ -143,35 +140,21 @@ class Result:
         How much was computed.
     numbers : dict
         The measurement, plain JSON data.
-    key : str, int or None
-        The key; None if it cannot be written as text.
-    learner : str
-        The name of a learner of your own, as the command line takes it; empty: the lab's.
     """
 
     experiment: Experiment
     size: str
     numbers: Numbers
-    key: str | int | None = 0
-    learner: str = ""
 
     @property
     def text(self) -> str:
         """The paragraph that reads the numbers."""
         return self.experiment.read(self.numbers)
 
-    @property
-    def command(self) -> str:
-        """The command that computes this result again."""
-        chosen = "" if self.key in (0, None) else f" --key {self.key}"
-        learner = f" --learner {self.learner}" if self.learner else ""
-        return f"replearn lab run {self.experiment.name} --size {self.size}{chosen}{learner}"
-
     def to_dict(self) -> Numbers:
         """Return everything as JSON data."""
         return {
             **self.experiment.describe(),
-            "command": self.command,
             "version": __version__,
             "size": self.size,
             "arguments": dict(self.experiment.sizes[self.size]),
@@ -185,50 +168,25 @@ class Result:
         self.experiment.draw(self.numbers, figure)
         return figure
 
-    def write(self, folder: str | Path, form: str = "png", *, page: bool = True) -> list[Path]:
-        """Write NAME.json, NAME.md and the figure into a folder.
-
-        Parameters
-        ----------
-        folder : str or Path
-            Is made if it does not exist.
-        form : {"png", "svg"}, default="png"
-            Format of the figure.
-        page : bool, default=True
-            Whether to write NAME.md.
+    def write(self, folder: str | Path) -> list[Path]:
+        """Write NAME.json and NAME.png into a folder, which is made if it does not exist.
 
         Returns
         -------
         list of Path
             What was written; without the figure where matplotlib is missing.
         """
-        check_choice("form", form, FORMATS)
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
-        data, text, image = (
-            target / f"{self.experiment.name}.{end}" for end in ("json", "md", form)
-        )
+        data, image = (target / f"{self.experiment.name}.{end}" for end in ("json", "png"))
         write_atomically(data, pretty_json(self.to_dict()) + "\n")
-        written = [data, text] if page else [data]
         try:
             figure = self.figure()
         except ImportError:
-            image_line = "(No figure: matplotlib is not installed.)"
-        else:
-            image_line = f"![{self.experiment.summary}]({image.name})"
-            shared = data.stat().st_mode & 0o777
-            write_bytes_atomically(image, _image_bytes(figure, form), mode=shared)
-            written.append(image)
-        if page:
-            write_atomically(text, self._page(image_line))
-        return written
-
-    def _page(self, image_line: str) -> str:
-        labels = ", ".join(f"`{label}`" for label in self.experiment.labels)
-        return (
-            f"# {self.experiment.name}\n\n{self.experiment.summary}\n\n{image_line}\n\n"
-            f"{self.text}\n\nIn the paper: {labels}. Made by `{self.command}`.\n"
-        )
+            return [data]
+        # Without a date, so that equal numbers give equal files.
+        figure.savefig(image, dpi=80, metadata={"Software": None})
+        return [data, image]
 
 
 def _new_figure() -> Any:
@@ -239,16 +197,3 @@ def _new_figure() -> Any:
             "a figure needs matplotlib: pip install 'replicable-learn[plot]'"
         ) from error
     return Figure(figsize=(6.4, 4.0), layout="constrained")
-
-
-def _image_bytes(figure: Any, form: str) -> bytes:
-    """Return the image; without a date, so that equal numbers give equal files."""
-    from io import BytesIO
-
-    from matplotlib import rc_context
-
-    stream = BytesIO()
-    about = {"Date": None} if form == "svg" else {"Software": None}
-    with rc_context({"svg.hashsalt": "replearn"}):
-        figure.savefig(stream, format=form, dpi=80, metadata=about)
-    return stream.getvalue()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -61,42 +60,6 @@ def keyed(estimator: Any) -> Learner:
         return fit_quietly(model, X, y)
 
     return learn
-
-
-class NamedLearner:
-    """A learner that was named on the command line.
-
-    Parameters
-    ----------
-    name : str
-        ``module:name`` of a classifier (class or object), or of a function of rows, labels and a
-        key that returns a fitted classifier.
-
-    Examples
-    --------
-    >>> learn = NamedLearner("sklearn.tree:DecisionTreeClassifier")
-    >>> learn([[0.0], [1.0]], [0, 1], SharedKey("k")).predict([[1.0]]).tolist()
-    [1]
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        module, _, attribute = name.partition(":")
-        try:
-            found = getattr(import_module(module), attribute)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise ValueError(f"learner {name!r} must be module:name; {error}.") from error
-        if isinstance(found, type):
-            found = found()
-        if not (hasattr(found, "get_params") or callable(found)):
-            raise ValueError(
-                f"learner {name!r} must be a classifier, or a function of rows, labels and a key."
-            )
-        self._learn: Learner = keyed(found) if hasattr(found, "get_params") else found
-
-    def __call__(self, X: Any, y: Any, key: SharedKey) -> Any:
-        """Fit under a key."""
-        return self._learn(X, y, key)
 
 
 @lru_cache(maxsize=64)

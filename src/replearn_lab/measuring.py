@@ -1,16 +1,20 @@
-"""Shares with confidence limits, and exponents of power laws with theirs."""
+"""Shares with confidence limits, sizes that are measured, and exponents of power laws."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
-from scipy.stats import norm, t as student
+from scipy.stats import t as student
 
 from replearn.bounds import binomial_limits
+from replearn_lab.drawing import COLORS, legend, panel, ticks
 
 DELTA = 0.05
+_HALVINGS = 8
 
 
 def share(count: int, trials: int) -> list[float]:
@@ -49,20 +53,61 @@ def exponent(x: Sequence[float], y: Sequence[float]) -> list[float]:
     return [slope, slope - half, slope + half]
 
 
-def weighted_exponent(
-    x: Sequence[float], y: Sequence[float], errors: Sequence[float]
-) -> list[float]:
-    """Return the slope of log y against log x, weighted by standard errors of log y; 95 % limits.
+# -- sizes as powers of a parameter ----------------------------------------------------------------
+def smallest_size(measured: Callable[[int], float], target: float, start: int) -> float:
+    """Return the size at which a noisy falling quantity reaches a target, by bisection.
 
-    Where the points scatter by more than their errors say, the limits widen in proportion.
+    Doubles until it is there, then halves the step on the logarithmic scale, and interpolates.
     """
-    u = np.log(np.asarray(x, dtype=float))
-    v = np.log(np.asarray(y, dtype=float))
-    weights = np.asarray(errors, dtype=float) ** -2.0
-    spread = u - weights @ u / weights.sum()
-    moment = float(weights @ spread**2)
-    slope = float(weights @ (spread * v)) / moment
-    rest = v - weights @ v / weights.sum() - slope * spread
-    excess = float(weights @ rest**2) / max(1, len(u) - 2)
-    half = float(norm.isf(DELTA / 2)) * math.sqrt(max(1.0, excess) / moment)
-    return [slope, slope - half, slope + half]
+    seen = cache(measured)
+    low = high = start
+    while seen(high) > target:
+        low, high = high, 2 * high
+        if high > 10**9:
+            raise ValueError(f"{target} was not reached at size {high}")
+    while low > 1 and seen(low) <= target:
+        low, high = max(1, low // 2), low
+    for _ in range(_HALVINGS):
+        middle = round(math.sqrt(low * high))
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if seen(middle) > target else (low, middle)
+    above, below = max(seen(low), 1e-300), max(seen(high), 1e-300)
+    part = 1.0 if above <= below else math.log(above / target) / math.log(above / below)
+    return low * (high / low) ** min(1.0, max(0.0, part))
+
+
+def line(name: str, x: Sequence[float], sizes: Sequence[float], expected: str) -> dict[str, Any]:
+    """Return sizes against a parameter with their exponent, beside the exponent of the theory."""
+    return {
+        "name": name,
+        "x": list(x),
+        "sizes": [float(size) for size in sizes],
+        "exponent": exponent(x, sizes),
+        "expected": expected,
+    }
+
+
+def draw_lines(
+    figure: Any, parameter: str, lines: list[dict[str, Any]], *, place: Any = 111
+) -> None:
+    """Draw sizes against the parameter on logarithmic scales, exponents in the legend."""
+    axes = panel(figure, parameter, "needed", log="xy", place=place)
+    ticks(axes, lines[0]["x"])
+    for one, color in zip(lines, COLORS, strict=False):
+        label = f"{one['name']}: {one['exponent'][0]:.2f}"
+        axes.plot(one["x"], one["sizes"], "o-", color=color, label=label, ms=4, lw=1.2)
+    legend(axes)
+
+
+def said(lines: list[dict[str, Any]]) -> str:
+    """Write each line's exponent with its limits and that of the theory.
+
+    >>> said([line("rows", [1, 2, 4], [8, 4, 2], "-1")])
+    'rows -1.00 (-1.00 to -1.00; -1)'
+    """
+    return ", ".join(
+        f"{one['name']} {one['exponent'][0]:.2f} ({one['exponent'][1]:.2f} to "
+        f"{one['exponent'][2]:.2f}; {one['expected']})"
+        for one in lines
+    )

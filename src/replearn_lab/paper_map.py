@@ -7,14 +7,18 @@ nothing to run. ``python -m replearn_lab.paper_map`` writes the page docs/paper-
 
 from __future__ import annotations
 
+import inspect
 import sys
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from replearn.records import write_atomically
 
 NOT_EXECUTABLE = "not executable"
+IN_PART = "in part"
 KINDS = {
     "def": "definition",
     "thm": "theorem",
@@ -32,7 +36,8 @@ _HEAD = """# The paper, statement by statement
 Every definition, lemma, proposition, theorem, claim, algorithm, table and figure of the paper that
 has a label: what carries it out here, and what checks it. Made from `replearn_lab/paper_map.txt` by
 `python -m replearn_lab.paper_map`; a test compares it with the list of labels. Names in the third
-column are importable; `lab run` names an experiment of the [lab](lab/README.md).
+column are importable; `lab run` names an experiment of the [lab](lab/README.md). *In part*: the
+second column says which part runs.
 
 """
 
@@ -57,6 +62,21 @@ class Statement:
     reason: str = ""  # why nothing is executed or tested
 
     @property
+    def status(self) -> str:
+        """Whether all of it runs, part of it, or nothing."""
+        if self.reason:
+            return NOT_EXECUTABLE
+        return IN_PART if IN_PART in self.text else "runs"
+
+    @property
+    def files(self) -> list[str]:
+        """The files, below src/, of what carries it out."""
+        experiments = [
+            f"replearn_lab/experiments/{name.replace('-', '_')}.py" for name in self.experiments
+        ]
+        return list(dict.fromkeys([*map(_file_of, self.objects), *experiments]))
+
+    @property
     def kind(self) -> str:
         """Definition, theorem, ..."""
         return KINDS[self.label.split(":")[0]]
@@ -69,14 +89,48 @@ def paper_map() -> list[Statement]:
 
 def page() -> str:
     """Return the page docs/paper-map.md."""
-    lines = ["| label | what | where it runs | checked by |", "|---|---|---|---|"]
+    lines = [
+        "| label | what | where it runs | file | status | checked by |",
+        "|---|---|---|---|---|---|",
+    ]
     for one in paper_map():
         runs = [f"`{name}`" for name in one.objects]
         runs += [f"`lab run {name}`" for name in one.experiments]
         checks = [f"`{path}`" for path in one.tests] or [one.reason]
-        cells = (f"{one.kind} `{one.label}`", one.text, ", ".join(runs) or "-", ", ".join(checks))
+        places = [f"`src/{path}`" for path in one.files]
+        cells = (
+            f"{one.kind} `{one.label}`",
+            one.text,
+            ", ".join(runs) or "-",
+            ", ".join(places) or "-",
+            one.status,
+            ", ".join(checks),
+        )
         lines.append(f"| {' | '.join(cells)} |")
     return _HEAD + "\n".join(lines) + "\n" + _SLIPS + "\n".join(_slips()) + "\n"
+
+
+def resolve(dotted: str) -> Any:
+    """Import what a dotted name stands for.
+
+    >>> resolve("replearn.select_hypothesis").__name__
+    'select_hypothesis'
+    """
+    parts = dotted.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            value = import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for name in parts[cut:]:
+            value = getattr(value, name)
+        return value
+    raise ModuleNotFoundError(dotted)
+
+
+def _file_of(dotted: str) -> str:
+    found = inspect.unwrap(getattr(resolve(dotted), "fget", resolve(dotted)))
+    return f"{found.__module__.replace('.', '/')}.py"
 
 
 def _slips() -> list[str]:

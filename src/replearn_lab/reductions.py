@@ -98,7 +98,7 @@ class PlantedCoinTester(ABC):
 
     @property
     def limit(self) -> float:
-        """Throws beyond which the tester gives up: FACTOR (m / d) ln(1 / rho)."""
+        """The limit of throws: FACTOR (m / d) ln(1 / rho)."""
         factor = self.limit_factor or self.FACTOR
         return factor * self.rows / self.d * math.log(1.0 / self.rho)
 
@@ -112,9 +112,14 @@ class PlantedCoinTester(ABC):
         return self.rows * self.planted_mass
 
     @property
+    def most_throws(self) -> int:
+        """Throws with which the tester does not give up: not more than the limit."""
+        return math.floor(self.limit)
+
+    @property
     def limit_chance(self) -> float:
-        """Probability that the limit is reached, exactly."""
-        return float(binom.sf(math.floor(self.limit), self.rows, self.planted_mass))
+        """Probability that the tester gives up, exactly."""
+        return float(binom.sf(self.most_throws, self.rows, self.planted_mass))
 
     def __call__(self, coin: Coin, key: SharedKey, rng: np.random.Generator) -> CoinDecision:
         """Test a coin: the key is shared between runs, the generator is not."""
@@ -122,8 +127,8 @@ class PlantedCoinTester(ABC):
         places = rng.choice(len(coins.points), self.rows, p=coins.masses)
         labels = coins.label(rng, places)
         mine = np.flatnonzero(places == planted)
-        if len(mine) > self.limit:
-            coin.throw(math.floor(self.limit) + 1)
+        if len(mine) > self.most_throws:
+            coin.throw(self.most_throws + 1)
             return CoinDecision(1, coin.thrown, True, None, planted, coins)
         labels[mine] = coin.throw(len(mine))
         model = self.learner(coins.points[places], labels, key.child("learner"))
@@ -209,6 +214,11 @@ class CoinTesterFromApproximate(PlantedCoinTester):
     """
 
     FACTOR = 10.0
+
+    @property
+    def most_throws(self) -> int:
+        """Fewer than the limit: this tester gives up where it is reached, as in the paper."""
+        return math.ceil(self.limit) - 1
 
     @property
     def planted_mass(self) -> float:

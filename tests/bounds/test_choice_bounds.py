@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds.selection import finite_randomness_flip_bound
 from replearn.bounds.vc import realizable_tail
+from replearn.paper.finite_randomness import finite_randomness_flip_bound
 from replearn.paper.realizable import (
     best_ceiling,
     ceiling_flip_bound,

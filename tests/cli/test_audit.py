@@ -120,7 +120,7 @@ def _requested(*_, n_pairs, max_rows, contenders, **__):
 
 
 def test_a_decision_threshold(call, shop):
-    options = (*QUICK, "--contenders", "baseline", "--quiet", "--json")
+    options = (*QUICK, "--contenders", "baseline", "--quiet", "--json", "--pos-label", "yes")
     shares = []
     for more in ((), ("--threshold", "0.9"), ("--threshold", "1:50")):
         code, out, _ = call("audit", shop / "a.csv", *options, *more)

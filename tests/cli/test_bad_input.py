@@ -168,25 +168,6 @@ def test_a_folder_is_refused_before_the_training(call, shop, tmp_path):
     assert err.splitlines() == [f"replearn: error: --out {tmp_path} is a folder; name a file."]
 
 
-@pytest.mark.parametrize(("threshold", "label"), [("0.1", "yes"), ("9:1", "no")])
-def test_a_band_that_no_probability_can_leave_is_refused(call, shop, tmp_path, threshold, label):
-    common = ("fit", shop / "a.csv", "--target", "churn", "--learner", "plain", "--model", "tree")
-    old = tmp_path / "old.replearn"
-    assert call(*common, "--out", old)[0] == 0
-    new = ("--incumbent", old, "--threshold", threshold, "--out", tmp_path / "new.replearn")
-    code, _, err = call(*common, *new, "--band", "0.3")
-    assert code == 2
-    assert f"--band 0.3 is too wide for --threshold {threshold}" in err
-    assert f"a prediction of {label} could change. Use a band below 0.1, or leave --band" in err
-    assert call(*common, *new, "--band", "0.05", "--memory", "0.5")[0] == 0
-
-
-def test_what_a_model_file_holds_is_named(call, shop):
-    code, _, err = call("history", shop / "a.replearn", "--key-file", shop / "key.txt")
-    assert code == 2
-    assert re.search(r"\.replearn holds \w+Classifier, which has no", err)
-
-
 FIT = {
     "model name": (("--model", "oracle"), "is not one of logreg, hgb, forest, tree"),
     "model module": (("--model", "no_such_module:x"), "cannot be imported"),

@@ -21,7 +21,7 @@ from replearn.guarantees.certificate import Identity
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.planner import plan
 from replearn.paper.thresholds import ReplicableThresholdClassifier
-from replearn.persistence import describe, save
+from replearn.persistence import describe, load, save
 from replearn.registry import TASKS as ALL_TASKS, entries_of
 
 TASKS_BY_NAME = entries_of(ALL_TASKS)
@@ -423,9 +423,8 @@ def test_a_column_that_was_left_out_before_may_be_dropped_again(call, shop, tmp_
 def test_fit_with_an_incumbent_keeps_its_predictions(call, shop, tmp_path):
     out = tmp_path / "c.replearn"
     arguments = ("--target", "churn", "--key-file", shop / "key.txt")
-    columns = ("--columns", shop / "a.replearn", "--max-fits", 20, "--quiet")
-    common = (*arguments, *columns, "--out", out)
-    kept = ("--incumbent", shop / "a.replearn", "--band", 1.5)
+    common = (*arguments, "--max-fits", 20, "--quiet", "--out", out)
+    kept = ("--incumbent", shop / "a.replearn", "--max-changes", 0, "--memory", 0.8)
     assert call("fit", shop / "b.csv", *common, *kept)[0] == 0
     assert describe(out).estimator == "IncumbentClassifier"
     key = ("--key-file", shop / "key.txt", "--quiet")
@@ -433,7 +432,7 @@ def test_fit_with_an_incumbent_keeps_its_predictions(call, shop, tmp_path):
     before = rows_of(call("predict", shop / "a.replearn", shop / "new.csv", *key)[1])
     assert [row["prediction"] for row in after] == [row["prediction"] for row in before]
     assert {row["incumbent_prediction"] for row in after} == {"no", "yes"}
-    code, _, err = call("fit", shop / "b.csv", *common, "--band", 0.2)
+    code, _, err = call("fit", shop / "b.csv", *common, "--memory", 0.2)
     assert code == 2
     assert "--incumbent" in err
 
@@ -444,27 +443,69 @@ def plain_arguments(shop, data, out, *more):
 
 
 def test_a_model_is_retrained_every_month(call, shop, tmp_path):
+    """The model in use implies learner, columns, model and threshold: nothing is repeated."""
     may = tmp_path / "may.replearn"
     june = tmp_path / "june.replearn"
-    assert call(*plain_arguments(shop, "a.csv", may))[0] == 0  # without a key
-    kept = ("--incumbent", may, "--memory", "0.5", "--max-changes", "0.02")
-    code, out, _ = call(*plain_arguments(shop, "b.csv", june, *kept, "--json"))
-    assert code == 0
+    first = ("--threshold", "0.3", "--pos-label", "yes")
+    assert call(*plain_arguments(shop, "a.csv", may, *first))[0] == 0  # without a key
+    fit = ("fit", shop / "b.csv", "--target", "churn", "--incumbent", may, "--out", june)
+    code, out, err = call(*fit, "--memory", "0.5", "--max-changes", "0.02", "--json", "--quiet")
+    assert code == 0, err
     retraining = json.loads(out)["retraining"]
-    assert retraining["budget"] == {"max_changes": 0.02}
     assert retraining["changed"] <= 0.02
-    code, out, _ = call("history", june)
+    assert retraining["threshold"] == 0.3
+    model = load(june)
+    assert model.estimator.steps[-1][1].min_samples_leaf == 5  # --model tree
+    code, out, _ = call("show", june)
     assert code == 0
-    assert "max_changes 0.02" in out
-    assert "retrainings: 1; models in the chain: 2" in out
-    history = json.loads(call("history", june, "--json")[1])["history"]
+    assert len([line for line in out.splitlines() if retraining["date"] in line]) == 2
+    assert "predictions that change" in out
+    history = json.loads(call("show", june, "--json")[1])["history"]
     assert history[-1] == retraining
-    rows = rows_of(call("predict", june, shop / "new.csv", "--changes", "--quiet")[1])
+    rows = rows_of(call("predict", june, shop / "new.csv", "--explain", "--quiet")[1])
     before = rows_of(call("predict", may, shop / "new.csv", "--quiet")[1])
-    for old, new in zip(before, rows, strict=True):
-        is_same = old["prediction"] == new["prediction"]
-        assert (new["kept_because"] != "") == is_same
-        assert new["changed_since"] == ("" if is_same else retraining["date"])
+    assert [row["incumbent_prediction"] for row in rows] == [row["prediction"] for row in before]
+
+
+def months(tmp_path):
+    """Write two months whose labels are the same function of the features, and one reversed."""
+    rng = np.random.default_rng(0)
+    for name, turn in (("may", 1), ("june", 1), ("july", -1)):
+        X = rng.normal(size=(1500, 3)).round(3)
+        bad = turn * X[:, 0] + rng.logistic(size=1500) > 1
+        table = pd.DataFrame(X, columns=["age", "income", "debt"])
+        table.assign(y=np.where(bad, "bad", "good")).to_csv(tmp_path / f"{name}.csv", index=False)
+
+
+def test_an_alarm_is_a_line_and_an_exit_code(call, tmp_path):
+    months(tmp_path)
+    files = {name: tmp_path / f"{name}.replearn" for name in ("may", "june", "july")}
+    first = ("--learner", "plain", "--out", files["may"])
+    assert call("fit", tmp_path / "may.csv", "--target", "y", *first)[0] == 0
+    for new, old, expected in (("june", "may", 0), ("july", "june", 1)):
+        fit = ("fit", tmp_path / f"{new}.csv", "--target", "y", "--incumbent", files[old])
+        code, out, err = call(*fit, "--out", files[new], "--fail-on-alarm")
+        assert code == expected
+        assert ("alarm: nothing is remembered" in out) == (expected == 1)
+        assert "share of 'good' where the models differ most" in out
+        assert str(files[new]) in err
+        assert len([*out.splitlines(), *err.splitlines()]) <= 10
+    assert "alarm: nothing is remembered" in call("show", files["july"])[1]
+    fit = ("fit", tmp_path / "july.csv", "--target", "y", "--incumbent", files["june"])
+    code, out, err = call(*fit, "--out", files["july"], "--quiet")
+    assert (code, out) == (0, "")
+    assert "alarm: nothing is remembered" in err
+
+
+def test_a_threshold_on_words_names_its_label(call, tmp_path):
+    months(tmp_path)
+    fit = ("fit", tmp_path / "may.csv", "--target", "y", "--out", tmp_path / "m.replearn")
+    for learner in (("plain",), ("score", "--key-file", tmp_path / "key.txt")):
+        (tmp_path / "key.txt").write_text("a key for a test")
+        code, _, err = call(*fit, "--learner", *learner, "--threshold", "0.15")
+        assert code == 2
+        assert "--threshold 0.15 requires --pos-label" in err
+        assert "--pos-label bad predicts 'bad' where" in err
 
 
 @pytest.mark.parametrize(
@@ -484,34 +525,31 @@ def test_options_of_a_retraining_that_do_not_fit(call, shop, tmp_path, options, 
     assert words in err
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda table: table.assign(postcode="1234"), "'postcode' is text there, number here"),
-        (lambda table: table.assign(fee=table["income"]), "'fee' is missing there, number here"),
-        (lambda table: table.drop(columns="town"), "'town' is text there, missing here"),
-    ],
-)
-def test_a_retraining_reads_the_columns_of_the_model_in_use(call, shop, tmp_path, change, words):
+def test_a_retraining_reads_the_columns_of_the_model_in_use(call, shop, tmp_path):
     may = tmp_path / "may.replearn"
     call(*plain_arguments(shop, "a.csv", may))
-    change(pd.read_csv(shop / "b.csv", dtype=str)).to_csv(tmp_path / "b.csv", index=False)
-    plain = ("--target", "churn", "--model", "tree", "--learner", "plain", "--incumbent", may)
-    code, _, err = call("fit", tmp_path / "b.csv", *plain, "--out", tmp_path / "june.replearn")
+    fit = ("fit", tmp_path / "b.csv", "--target", "churn", "--incumbent", may)
+    fit = (*fit, "--out", tmp_path / "june.replearn")
+    table = pd.read_csv(shop / "b.csv", dtype=str)
+    table.assign(postcode="1234", fee=table["income"]).to_csv(tmp_path / "b.csv", index=False)
+    assert call(*fit)[0] == 0  # codes stay texts, and a new column is not read
+    table.drop(columns="town").to_csv(tmp_path / "b.csv", index=False)
+    code, _, err = call(*fit)
     assert code == 2
-    assert words in err
-    assert f"Use --columns {may}" in err
+    assert "'town'" in err
+    table.to_csv(tmp_path / "b.csv", index=False)
+    code, _, err = call(*fit, "--drop", "town")
+    assert code == 2
+    assert "'town' is text there, missing here" in err
 
 
 def test_models_without_an_incumbent_have_no_history(call, shop):
-    key = ("--key-file", shop / "key.txt")
-    for command in (
-        ("history", shop / "a.replearn"),
-        ("predict", shop / "a.replearn", shop / "new.csv", "--changes"),
-    ):
-        code, _, err = call(*command, *key)
-        assert code == 2
-        assert "incumbent" in err
+    code, out, _ = call("show", shop / "a.replearn", "--json")
+    assert code == 0
+    shown = json.loads(out)
+    assert shown["history"] == []
+    assert shown["estimator"] == "PointwiseReplicableClassifier"
+    assert shown["certificate"] is not None
 
 
 def score_arguments(shop, tmp_path, *more):
@@ -520,7 +558,17 @@ def score_arguments(shop, tmp_path, *more):
 
 
 def test_thresholds_in_standard_errors(call, shop, tmp_path):
-    asked = ("--learner", "score", "--threshold", "1:3", "--rho", "0.2", "--json")
+    asked = (
+        "--learner",
+        "score",
+        "--threshold",
+        "1:3",
+        "--pos-label",
+        "yes",
+        "--rho",
+        "0.2",
+        "--json",
+    )
     code, out, _ = call(*score_arguments(shop, tmp_path, *asked))
     assert code == 0
     told = json.loads(out)
@@ -545,7 +593,7 @@ def test_a_plan_of_thresholds_in_standard_errors(call, shop, tmp_path):
     assert code == 0
     inputs = json.loads(out)["certificate"]["inputs"]
     assert (inputs["n"], inputs["n_blocks"], inputs["n_partitions"]) == (300, 3, 8)
-    assert inputs["fixed_error"] == [0.05, 0.0]
+    assert inputs["fixed_error"] == 0.05
     call("plan", "--n", 300, "--rho", 0.3, "--save", saved)
     code, _, err = call(*score_arguments(shop, tmp_path, "--plan", saved, "--learner", "score"))
     assert code == 2
@@ -570,7 +618,8 @@ def test_options_that_do_not_go_together(call, shop, tmp_path, options, words):
 def test_a_decision_threshold_of_certified_votes(call, shop, tmp_path, threshold):
     options = ("--max-fits", 18, "--rho", 0.2, "--json")
     model = tmp_path / "m.replearn"
-    code, out, _ = call(*score_arguments(shop, tmp_path, *options, "--threshold", threshold))
+    named = ("--threshold", threshold, "--pos-label", "yes")
+    code, out, _ = call(*score_arguments(shop, tmp_path, *options, *named))
     assert code == 0
     expected = {"0.2": "threshold=0.2", "1:4": "threshold=(1.0, 4.0)"}
     learner = json.loads(out)["certificate"]["identity"]["learner"]
@@ -606,24 +655,11 @@ def test_the_positive_label_of_a_threshold(call, shop, tmp_path):
     assert "--pos-label maybe: the labels are no, yes" in err
 
 
-def test_a_threshold_about_the_more_frequent_label_is_told(call, shop, tmp_path):
-    table = pd.read_csv(shop / "a.csv", dtype=str)
-    table["churn"] = table["churn"].replace({"yes": "gone", "no": "stays"})
-    n_gone = int((table["churn"] == "gone").sum())
-    kept = table[(table["churn"] == "stays") | (np.arange(len(table)) % 3 == 0)]
-    assert (kept["churn"] == "gone").sum() < n_gone
-    kept.to_csv(tmp_path / "rare.csv", index=False)
-    model = ("--model", "tree", "--learner", "score", "--rho", 0.3, "--out", tmp_path / "m")
-    base = ("fit", tmp_path / "rare.csv", "--target", "churn", "--key-file", shop / "key.txt")
-    code, _, err = call(*base, *model, "--threshold", 0.2)
-    assert code == 0, err
-    assert "--threshold 0.2 is about 'stays', the last label in sorted order" in err
+def test_a_threshold_about_the_first_label_is_told(call, shop, tmp_path):
+    base = ("fit", shop / "a.csv", "--target", "churn", "--key-file", shop / "key.txt")
     votes = ("--model", "tree", "--max-fits", 18, "--out", tmp_path / "m", "--threshold", 0.2)
-    assert call(*base, *votes)[2].count("--threshold 0.2 is about 'stays'") == 1
-    err = call(*base, *votes, "--pos-label", "gone")[2]
-    assert err.count("in terms of 'stays', the last label in sorted order") == 1
-    err = call(*base, *model, "--threshold", 0.2)[2]
-    assert "--pos-label gone" in err
+    err = call(*base, *votes, "--pos-label", "no")[2]
+    assert err.count("in terms of 'yes', the last label in sorted order") == 1
 
 
 def test_a_missed_first_label_needs_a_larger_threshold(call, shop, tmp_path):
@@ -632,6 +668,7 @@ def test_a_missed_first_label_needs_a_larger_threshold(call, shop, tmp_path):
     labels = np.where(np.arange(n_rows) % 20 == 0, "gone", "stays")
     pd.DataFrame({"age": table["age"], "churn": labels}).to_csv(tmp_path / "rare.csv", index=False)
     model = ("--learner", "score", "--rho", 0.3, "--out", tmp_path / "m", "--threshold", 0.2)
+    model = (*model, "--pos-label", "stays")
     base = ("fit", tmp_path / "rare.csv", "--target", "churn", "--key-file", shop / "key.txt")
     code, _, err = call(*base, *model)
     assert code == 0, err

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from replearn.exceptions import SmallSampleWarning, WeakKeyWarning
+from replearn.exceptions import WeakKeyWarning
 
 from . import (
     cases_audit,
@@ -61,7 +61,6 @@ def run(name: str) -> dict[str, Any]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", WeakKeyWarning)  # the keys of the corpus are public
-        warnings.simplefilter("ignore", SmallSampleWarning)  # its samples are small
         warnings.filterwarnings("ignore", ".* abstains: ")  # a fact of its own
         for category in WARNINGS:
             warnings.simplefilter("always", category)

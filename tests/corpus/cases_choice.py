@@ -90,7 +90,7 @@ def semi_stumps() -> Facts:
 def semi_of_each_class() -> Facts:
     table = pair_of_columns()
     facts: Facts = {}
-    for name in ("stumps", "boxes", "conjunctions", "halfspaces"):
+    for name in ("stumps", "boxes", "conjunctions"):
         model = fit_semi(table, CLASSES[name], pool=table.new[:9], rho=0.3, alpha=0.3)
         facts |= {f"{name}: {item}": value for item, value in semi_facts(model, table.new).items()}
     return facts
@@ -122,7 +122,7 @@ def realizable_with_a_classifier() -> Facts:
 def realizable_of_planned_rows() -> Facts:
     table = pair_of_columns()
     kept = planned_rows(table, 120)  # a plan has a limit of its own
-    model = fit_realizable(kept, CLASSES["halfspaces"], max_error_limit=0.9)
+    model = fit_realizable(kept, CLASSES["boxes"], max_error_limit=0.9)
     return realizable_facts(model, table.new)
 
 

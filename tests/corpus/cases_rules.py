@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from replearn.paper import hypotheses
-from replearn.paper.hypotheses import make_box, make_halfspace
+from replearn.paper.hypotheses import make_box
 
 from . import tables
 from .calls import Facts
@@ -19,7 +19,7 @@ BOXES = [
     make_box([(1, 15.0, 25.0)]),
     make_box([]),
 ]
-LISTED = [*BOXES, make_halfspace([1.0, -0.5], 4.0)]
+LISTED = [*BOXES, make_box([(0, -np.inf, 13.0)])]
 CLASSES = {
     "thresholds": hypotheses.Thresholds(),
     "thresholds upwards": hypotheses.Thresholds(">"),
@@ -30,7 +30,6 @@ CLASSES = {
     "boxes": hypotheses.Boxes(2),
     "conjunctions": hypotheses.Conjunctions(2),
     "conjunctions, mixed": hypotheses.Conjunctions(2, (">", "<=")),
-    "halfspaces": hypotheses.Halfspaces(),
     "listed": hypotheses.FiniteClass(LISTED, 2),
 }
 POOL = 9

@@ -11,6 +11,7 @@ import pytest
 
 import replearn.bounds
 import replearn.guarantees
+import replearn.paper.domain_reduction
 from replearn.bounds.theorem import BOUNDS
 from replearn.exceptions import CertificateError
 from replearn.guarantees.theorems import THEOREMS, theorem

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from replearn_lab.bisection import smallest_size
-from replearn_lab.experiments.scaling_heavy import _covered
-from replearn_lab.measuring import exponent, share
+from replearn_lab.experiments.scaling import covered
+from replearn_lab.measuring import exponent, share, smallest_size
 
 
 def test_exponents_hold_the_truth():
@@ -29,4 +28,4 @@ def test_shares_have_exact_limits():
 
 def test_length_of_a_union_of_intervals():
     one, two = np.array([0.1, 0.2, 0.9]), np.array([0.3, 0.25, 0.8])
-    assert _covered(one, two) == pytest.approx(0.3)
+    assert covered(one, two) == pytest.approx(0.3)

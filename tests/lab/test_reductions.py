@@ -89,9 +89,20 @@ def test_the_limit_of_throws(kind):
     answer = run(tester, -1.0, "k", 0)
     assert answer.gave_up
     assert answer.answer == 1
-    assert answer.throws == int(tester.limit) + 1
+    assert answer.throws == tester.most_throws + 1
     assert learner.samples == []
     assert tester.limit_chance > 0.999
+
+
+def test_the_approximate_reduction_gives_up_where_the_limit_is_reached():
+    class Pointwise(CoinTesterFromPointwise):
+        limit = 40.0
+
+    class Approximate(CoinTesterFromApproximate):
+        limit = 40.0
+
+    made = [kind(Recorder(), 5, 0.3, 400, 0.1) for kind in (Pointwise, Approximate)]
+    assert [tester.most_throws for tester in made] == [40, 39]
 
 
 def test_constants_of_the_paper():

@@ -185,7 +185,7 @@ def test_a_plan_of_another_task_is_an_error(name):
     ("name", "grid"),
     [
         ("PointwiseReplicableClassifier", {"max_fits": [6, 12], "decimals": [None, 3]}),
-        ("ScoreReplicableClassifier", {"threshold": [0.3, 0.5], "n_blocks": [4, 8]}),
+        ("ScoreReplicableClassifier", {"decimals": [None, 3], "n_blocks": [4, 8]}),
     ],
 )
 def test_options_can_be_searched(name, grid):

@@ -17,14 +17,17 @@ from replearn import (
     IncumbentClassifier,
     IncumbentRegressor,
     PointwiseReplicableClassifier,
-    ScoreReplicableClassifier,
     load,
     save,
 )
-from replearn.exceptions import ModelFileError, NotCertifiedWarning, UsefulnessWarning
+from replearn.exceptions import (
+    ModelFileError,
+    NotCertifiedWarning,
+    RetrainingWarning,
+    UsefulnessWarning,
+)
 from replearn.guarantees.certificate import Certificate
-from replearn.learners import DecisionThresholdClassifier
-from replearn.learners.incumbent_chain import Chain, Retraining
+from replearn.learners.chain import Step
 from replearn.persistence import describe
 from tests.factories import voting
 
@@ -65,13 +68,11 @@ def test_the_old_prediction_stays_within_the_band(memory):
     np.testing.assert_allclose(new.predict_proba(NEW)[:, 1], score, atol=1e-15)
 
 
-def test_the_score_is_the_running_mean_of_the_models():
-    first = fitted(0, memory="all")
-    second = fitted(1, first, memory="all")
-    third = fitted(2, second, memory="all")
-    every = [one.estimator_.predict_proba(NEW) for one in (first, second, third)]
-    np.testing.assert_allclose(third.predict_proba(NEW), np.mean(every, axis=0), atol=1e-15)
+def test_the_score_is_a_mean_of_the_models():
+    first = fitted(0)
+    second = fitted(1, first, memory=0.5)
     half = fitted(2, second, memory=0.5)
+    every = [one.estimator_.predict_proba(NEW) for one in (first, second, half)]
     expected = 0.5 * np.mean(every[:2], axis=0) + 0.5 * every[2]
     np.testing.assert_allclose(half.predict_proba(NEW), expected, atol=1e-15)
 
@@ -79,8 +80,7 @@ def test_the_score_is_the_running_mean_of_the_models():
 def test_the_first_fit_predicts_like_its_estimator():
     first = fitted(0)
     assert (first.predict(NEW) == first.estimator_.predict(NEW)).all()
-    assert first.n_retrainings_ == 0
-    assert fitted(2, fitted(1, first)).n_retrainings_ == 2
+    assert [len(one.history_) for one in (first, fitted(2, fitted(1, first)))] == [1, 3]
 
 
 def test_no_band_keeps_nothing_and_a_wide_one_everything():
@@ -89,7 +89,7 @@ def test_no_band_keeps_nothing_and_a_wide_one_everything():
     every = fitted(1, old, band=1.0)
     assert (none.predict(NEW) == none.estimator_.predict(NEW)).all()
     assert (every.predict(NEW) == old.predict(NEW)).all()
-    assert len(none.chain_.recent) == 0  # nothing is remembered: the chain starts again
+    assert len(none.chain_) == 1  # nothing is remembered: the chain starts again
 
 
 def test_another_threshold_and_scores_without_probabilities():
@@ -100,8 +100,8 @@ def test_another_threshold_and_scores_without_probabilities():
     kept = np.abs(score) <= 0.2
     assert (lines.predict(NEW)[kept] == old.predict(NEW)[kept]).all()
     assert not hasattr(lines, "predict_proba")
-    with pytest.raises(ValueError, match=r"memory='auto' requires an estimator with predict_proba"):
-        fitted(1, old, LinearSVC())
+    for memory in (0.5, "auto"):  # decision values of two fits have different scales
+        assert fitted(1, old, LinearSVC(), memory=memory).chain_[-1].memory == 0
 
 
 def test_thresholds_of_estimator_and_incumbent_are_taken_over():
@@ -125,16 +125,29 @@ def test_thresholds_of_estimator_and_incumbent_are_taken_over():
         fitted(0, estimator=on_values)
 
 
-@pytest.mark.parametrize("threshold", [0.2, "prevalence", "rate=0.3", (1, 4)])
-def test_every_kind_of_threshold(threshold, tmp_path):
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.RetrainingWarning")
+@pytest.mark.parametrize(("threshold", "number"), [(0.2, 0.2), ("prevalence", None), ((1, 4), 0.2)])
+def test_every_kind_of_threshold(threshold, number, tmp_path):
     tree = DecisionTreeClassifier(max_leaf_nodes=5)  # many probabilities at the threshold
-    own = DecisionThresholdClassifier(tree, threshold=threshold).fit(X[:1000], Y[:1000])
+    number = Y[:1000].mean() if number is None else number
     one = fitted(0, estimator=tree, threshold=threshold)
-    inside = fitted(0, estimator=DecisionThresholdClassifier(tree, threshold=threshold))
-    np.testing.assert_array_equal(one.predict(NEW), own.predict(NEW))
-    np.testing.assert_array_equal(inside.predict(NEW), own.predict(NEW))
-    assert one.history_[0]["threshold"] == pytest.approx(own.threshold_)
-    save(fitted(1, one, tree, threshold=threshold), tmp_path / "m.replearn")
+    np.testing.assert_array_equal(one.predict(NEW), one.predict_proba(NEW)[:, 1] >= number)
+    assert one.history_[0]["threshold"] == pytest.approx(number)
+    save(fitted(1, one, tree), tmp_path / "m.replearn")  # the threshold is the incumbent's
+    kept = load(tmp_path / "m.replearn").history_[-1]["threshold"]
+    assert kept == pytest.approx(number)
+    with pytest.raises(ValueError, match="use TunedThresholdClassifierCV"):
+        fitted(0, threshold="rate=0.3")
+
+
+def test_a_threshold_on_labels_that_are_words_names_its_label():
+    words = np.where(Y == 1, "bad", "good")
+    rows = slice(0, 1000)
+    with pytest.raises(ValueError, match=r"pos_label.*'bad' and 'good'.*predicts 'bad' where"):
+        IncumbentClassifier(threshold=0.15).fit(X[rows], words[rows])
+    bad = IncumbentClassifier(threshold=0.15, pos_label="bad").fit(X[rows], words[rows])
+    plain = IncumbentClassifier(threshold=0.15).fit(X[rows], Y[rows])
+    np.testing.assert_array_equal(bad.predict(NEW) == "bad", plain.predict(NEW) == 1)
 
 
 def test_several_classes():
@@ -223,14 +236,6 @@ def test_other_incumbents_and_bands_are_not_comparable():
     assert one.comparable(without).comparable == "no"
 
 
-def test_units_of_the_band_are_compared():
-    base = ScoreReplicableClassifier(GaussianNB(), shared_key="k")
-    old = fitted(0, estimator=base)
-    errors = fitted(1, old, base, memory=0.5, band=0.1, band_unit="standard_error").certificate_
-    scores = fitted(1, old, base, memory=0.5, band=0.1).certificate_
-    assert "unit of the incumbent" in str(errors.comparable(scores))
-
-
 def test_the_certificate_says_what_an_incumbent_leaves_of_the_promise():
     plain = fitted(2, None, certified()).certificate_
     kept = fitted(2, fitted(0), certified(), memory=0.5).certificate_
@@ -291,7 +296,7 @@ def test_model_files_keep_the_chain(tmp_path):
     chain = fitted(2, second, certified(), memory=0.5)
     save(chain, tmp_path / "m.replearn")
     again = load(tmp_path / "m.replearn", shared_key="k")
-    assert again.n_retrainings_ == 2
+    assert len(again.history_) == 3
     assert (again.predict(NEW) == chain.predict(NEW)).all()
 
 
@@ -308,7 +313,7 @@ def test_model_files_keep_a_chain_of_plain_classifiers(base, tmp_path):
     again = load(path)  # it has no key
     assert again.incumbent is None
     assert again.history_ == two.history_
-    assert again.estimator_ is again.chain_.newest.model
+    assert again.estimator_ is again.chain_[-1].model
     third = fitted(2, two, base)
     resumed = fitted(2, again, base)
     np.testing.assert_array_equal(resumed.predict_proba(NEW), third.predict_proba(NEW))
@@ -318,27 +323,9 @@ def test_model_files_keep_a_chain_of_plain_classifiers(base, tmp_path):
 
 def test_a_chain_that_no_fit_has_made_is_not_loaded(tmp_path):
     model = fitted(0)
-    model.chain_ = Chain(Retraining(model.estimator_, 2.0, 0.0, 0.5))
+    model.chain_ = (Step(model.estimator_, 2.0, 0.0, 0.5),)
     with pytest.raises(ModelFileError, match="out of range"):
         save(model, tmp_path / "m.replearn")
-
-
-def test_a_band_in_standard_errors():
-    base = ScoreReplicableClassifier(GaussianNB(), shared_key="k")
-    old = fitted(0, estimator=base)
-    new = fitted(1, old, base, memory=0, band=2.0, band_unit="standard_error")
-    explained = new.estimator_.explain(NEW)
-    clear = np.abs(explained.margin) > 2.0 * explained.standard_error
-    before, after = old.predict(NEW), new.predict(NEW)
-    assert (after[~clear] == before[~clear]).all()
-    assert (after[clear] == explained.prediction[clear]).all()
-    assert 0 < clear.mean() < 1
-    why = new.explain(NEW)
-    np.testing.assert_allclose(why.band, 2.0 * explained.standard_error)
-    assert (why.margin[why.kept_because == "band"] <= why.band[why.kept_because == "band"]).all()
-    assert (why.margin[why.changed] > why.band[why.changed]).all()
-    with pytest.raises(ValueError, match="requires a ScoreReplicableClassifier"):
-        fitted(0, band_unit="standard_error")
 
 
 def test_what_does_not_fit_is_named():
@@ -404,15 +391,18 @@ def test_weights_reach_the_estimator():
     old = IncumbentClassifier().fit(X[:1000], Y[:1000], sample_weight=weights)
     plain = LogisticRegression(max_iter=1000).fit(X[:1000], Y[:1000], sample_weight=weights)
     np.testing.assert_array_equal(old.predict_proba(NEW), plain.predict_proba(NEW))
-    same = IncumbentClassifier(incumbent=old).fit(X[:1000], Y[:1000], sample_weight=1.0)
-    assert same.history_[-1]["n_judged"] == 1000
+    with pytest.warns(
+        RetrainingWarning, match=r"share of '1' in all new rows: 0\.496, by the model in use 0\.7"
+    ):
+        same = IncumbentClassifier(incumbent=old).fit(X[1000:2000], Y[1000:2000], sample_weight=1.0)
+    assert same.history_[-1]["tested"] == 1000
 
 
 def test_the_default_band_is_narrower_at_low_thresholds():
     first = fitted(0, threshold=0.06)
     second = fitted(1, first, threshold=0.06)
-    assert second.chain_.newest.band == pytest.approx(0.012)
-    assert fitted(1, fitted(0)).chain_.newest.band == 0.1
+    assert second.chain_[-1].band == pytest.approx(0.012)
+    assert fitted(1, fitted(0)).chain_[-1].band == 0.1
     with pytest.warns(
         UsefulnessWarning, match=r"band=0\.1 reaches beyond .* prediction of '1' can"
     ):
@@ -437,7 +427,6 @@ def test_ties_are_those_of_scikit_learn():
     assert fixed.predict([[0.0]]) == [1]
     assert IncumbentClassifier(tree).fit(X, y).predict([[0.0]]) == [0]
     for model in (
-        DecisionThresholdClassifier(tree, threshold=0.5),
         IncumbentClassifier(tree, threshold=0.5),
         IncumbentClassifier(fixed),
         IncumbentClassifier(tree, incumbent=fixed, memory=0.5, band=0.0),
@@ -462,3 +451,37 @@ def test_ids_that_no_model_needs_are_checked_as_well(kind):
     np.testing.assert_array_equal(model.predict(X, ids=np.arange(40)), model.predict(X))
     with pytest.raises(ValueError, match="ids has 3 entries, but X has 40 rows"):
         model.predict(X, ids=[1, 2, 3])
+
+
+def test_no_more_predictions_change_than_a_share():
+    tree = DecisionTreeClassifier(min_samples_leaf=10, random_state=0)
+    old = fitted(0)
+    free = fitted(1, old, tree, memory=0.1, band=0.01)
+    tight = fitted(1, old, tree, memory=0.1, band=0.01, max_changes=0.03)
+    before = old.predict(NEW)
+    assert (free.predict(NEW) != before).mean() > 0.06
+    entry = tight.history_[-1]
+    assert entry["changed"] <= 0.03 < entry["changed_limit"] < 0.05
+    assert entry["band"] > 0.01
+    n_changed = int((tight.predict(NEW) != before).sum())
+    assert n_changed <= binom.isf(1e-8, len(NEW), entry["changed_limit"])
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.05])
+def test_a_batch_never_changes_more_than_a_share(share):
+    old = fitted(0)
+    model = fitted(
+        1, old, DecisionTreeClassifier(max_depth=6, random_state=0), memory=0.0, band=0.0
+    )
+    model.chain_ = (old.chain_[0], model.chain_[0])  # the start is remembered
+    before, free = old.predict(NEW), model.predict(NEW)
+    found = model.predict_batch(NEW, max_changes=share)
+    made = found != before
+    assert made.sum() == share * len(NEW) < (free != before).sum()
+    np.testing.assert_array_equal(found[made], free[made])
+    margin = model.explain(NEW).margin
+    waiting = (free != before) & ~made
+    assert share == 0.0 or margin[made].min() >= margin[waiting].max()
+    np.testing.assert_array_equal(model.predict_batch(NEW), free)
+    with pytest.raises(ValueError, match=r"max_changes=2 must be a share"):
+        model.predict_batch(NEW, max_changes=2)

@@ -14,7 +14,8 @@ from replearn import (
     load,
     save,
 )
-from replearn.learners.incumbent_chain import MAX_RETRAININGS
+from replearn.exceptions import RetrainingWarning
+from replearn.learners.chain import MAX_RETRAININGS
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(4000, 3))
@@ -44,11 +45,10 @@ def test_the_old_number_stays_within_the_band():
 
 
 def test_without_a_band_it_is_the_running_mean():
-    models = [fitted(0, memory="all")]
-    for part in (1, 2):
-        models.append(fitted(part, models[-1], memory="all"))
-    every = [one.estimator_.predict(NEW) for one in models]
-    np.testing.assert_allclose(models[-1].predict(NEW), np.mean(every, axis=0), atol=1e-12)
+    old = fitted(0)
+    new = fitted(1, old, memory=0.5)
+    every = [one.estimator_.predict(NEW) for one in (old, new)]
+    np.testing.assert_allclose(new.predict(NEW), np.mean(every, axis=0), atol=1e-12)
 
 
 def test_fewer_changes_and_less_error_than_plain_retraining():
@@ -69,13 +69,12 @@ def test_fewer_changes_and_less_error_than_plain_retraining():
     assert np.mean(errors[3:]) < np.mean(plain_errors[3:])
 
 
-def test_chains_are_bounded_and_counted():
+def test_chains_are_bounded():
     model = None
     for part in range(40):
-        model = fitted(part % 15, model, band=0.1)
-    assert len(model.chain_.recent) == MAX_RETRAININGS
-    assert model.n_retrainings_ == 39
-    assert model.history_[-1]["dropped_changes"] >= 0
+        model = fitted(part % 15, model, band=0.1, memory=0.5)
+    assert len(model.chain_) == 1 + MAX_RETRAININGS
+    assert len(model.history_) == 40
     again = pickle.loads(pickle.dumps(model))
     assert again.incumbent is None
     np.testing.assert_array_equal(again.predict(NEW), model.predict(NEW))
@@ -125,3 +124,38 @@ def test_a_secret_key_stays_out_of_the_file(tmp_path):
         load(tmp_path / "m.replearn")
     again = load(tmp_path / "m.replearn", shared_key="secret")
     np.testing.assert_array_equal(again.predict(NEW), model.predict(NEW))
+
+
+def test_memory_is_kept_without_a_change_and_lost_with_one():
+    model = None
+    for part in range(6):
+        model = fitted(part, model, rows=400)
+    assert [entry.get("alarm") for entry in model.history_] == [None] * 6
+    assert {entry["memory"] for entry in model.history_[1:]} == {0.7}
+    rows = slice(3000, 4000)
+    with pytest.warns(RetrainingWarning, match="alarm: nothing is remembered.*squared error"):
+        turned = IncumbentRegressor(incumbent=model).fit(X[rows], -Y[rows])
+    np.testing.assert_array_equal(turned.predict(NEW), turned.estimator_.predict(NEW))
+    with pytest.warns(RetrainingWarning, match="alarm: nothing is remembered"):
+        moved = IncumbentRegressor(incumbent=model).fit(X[rows], Y[rows] + 0.4)
+    entry = moved.history_[-1]
+    assert entry["observed"] - entry["in_use"] > 0.3
+    assert entry["served"] == pytest.approx(entry["observed"], abs=0.01)
+
+
+def test_groups_of_numbers_stay_together():
+    """Ten rows of each patient with one number: a tree that knows the patient knows it."""
+    rng = np.random.default_rng(0)
+
+    def patients():
+        points = np.repeat(rng.normal(size=(200, 4)), 10, axis=0)
+        return points, np.repeat(points[::10, 0] + rng.normal(size=200), 10)
+
+    tree = DecisionTreeRegressor(min_samples_leaf=5, random_state=0)
+    old = IncumbentRegressor(tree).fit(*patients())
+    points, numbers = patients()
+    with pytest.warns(RetrainingWarning):  # as if the old model had become useless
+        IncumbentRegressor(tree, old).fit(points, numbers)
+    groups = np.repeat(np.arange(200), 10)
+    together = IncumbentRegressor(tree, old).fit(points, numbers, groups=groups)
+    assert together.history_[-1]["alarm"] is None

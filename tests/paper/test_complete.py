@@ -229,6 +229,27 @@ def test_atoms_and_a_continuous_part_many_pairs(label_noise):
     check_promise(planned(label_noise=label_noise), noise=0.15 if label_noise else 0.0, pairs=300)
 
 
+@pytest.mark.statistical
+def test_points_at_the_borders_of_tiers_through_the_learner():
+    """Fair labels at atoms inside the ranges of the first two tiers: membership is open."""
+    made, pairs = planned(), 300
+    masses = np.concatenate([np.linspace(tier.low, tier.high, 5) for tier in tiers_of(made)[:2]])
+    atoms = (np.arange(len(masses)) + 0.5) / len(masses)
+    rng = np.random.default_rng(5)
+    flips = np.zeros(len(atoms), dtype=int)
+    for key in range(pairs):
+        answers = []
+        for _ in range(2):
+            place = rng.choice(len(masses) + 1, made.n, p=[*masses, 1 - masses.sum()])
+            x = np.where(place < len(atoms), np.append(atoms, 0)[place], rng.random(made.n))
+            y = rng.random(made.n) < 0.5
+            model = CompleteLearner(Intervals(), plan=made, shared_key=key).fit(x[:, None], y)
+            answers.append(model.predict(atoms[:, None]))
+        flips += answers[0] != answers[1]
+    assert flips.max() <= limit(pairs, made.rho, len(atoms))
+    assert flips.max() > 0.4 * made.rho * pairs  # the attack comes close
+
+
 def test_two_models_differ_on_little_mass():
     made = planned(rho=0.5, gamma=0.6, alpha=0.6, beta=0.4)
     assert made.certified

@@ -33,7 +33,6 @@ from replearn.paper.hypotheses import (
     Boxes,
     Conjunctions,
     FiniteClass,
-    Halfspaces,
     Intervals,
     Stumps,
     Thresholds,
@@ -414,7 +413,7 @@ def test_functions_of_a_module_are_refused_at_loading_unless_trusted(tmp_path):
 
 
 CLASSES = (
-    *(Stumps(3), Stumps(2, ">"), Thresholds("<="), Intervals(), Boxes(2), Halfspaces()),
+    *(Stumps(3), Stumps(2, ">"), Thresholds("<="), Intervals(), Boxes(2)),
     *(Conjunctions(2), Conjunctions(2, (">", "<="))),
     FiniteClass([make_box([(0, 1.0, np.inf)])], 2),
 )

@@ -30,7 +30,7 @@ from replearn.auditing.outcomes import ARRAYS, Outcome, predictions_of, result_o
 from replearn.auditing.runs import ContenderResult
 from replearn.bounds import class_weights
 from replearn.checks.fingerprint import fingerprint, in_words
-from replearn.exceptions import NotCertifiedWarning, SmallSampleWarning
+from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import (
     DeadlinePassed,
     Progress,
@@ -212,7 +212,6 @@ def run_pair(job: Job) -> Outcome:
         warnings.simplefilter("default")
         # The certificate and a finding say the first, and the second is measured.
         warnings.simplefilter("ignore", NotCertifiedWarning)
-        warnings.simplefilter("ignore", SmallSampleWarning)
         models: list[Any] = []
         found = []
         for run, sample in zip(job.runs, job.samples, strict=True):

@@ -20,7 +20,6 @@ from replearn.bounds.class_flips import (
     class_predictions,
 )
 from replearn.bounds.collisions import point_mass_limits
-from replearn.bounds.domain import collision_bound
 from replearn.bounds.flips import (
     flip_bound,
     flip_curve,
@@ -83,7 +82,6 @@ from replearn.bounds.scores import (
     worst_score_flip_bound,
 )
 from replearn.bounds.selection import (
-    finite_randomness_flip_bound,
     selection_agreement,
     selection_error_tail_sampled,
     selection_flip_bound,
@@ -105,7 +103,6 @@ __all__ = [
     "agnostic_sample_size",
     "arcsine_law",
     "binomial_limits",
-    "collision_bound",
     "disagreement_bound",
     "disagreement_tail",
     "error_factor",

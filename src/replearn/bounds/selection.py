@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from replearn.bounds.multiclass import log_weight_agreement
 from replearn.bounds.numeric import upper_probability
-from replearn.bounds.pairs import central_binomial
 from replearn.bounds.theorem import theorem
 from replearn.records import (
     bisect,
@@ -215,24 +214,3 @@ def smallest_sample_selection(
         "below about 2 rho alpha / ln(N / beta).",
         limit=10**15,
     )
-
-
-@theorem("finite-randomness")
-def finite_randomness_flip_bound(
-    n_blocks: int, n_candidates: int, sharpness: float, m: int, gamma: float | None
-) -> float:
-    """Probability that the models of two runs differ, at one point or on a mass above ``gamma``.
-
-    Returns ``R f(T) / gamma + tanh((t / 2) (R f(T) + sqrt(ln R / m)))`` for R thresholds that are
-    compared on m rows, rounded up; gamma None (one fixed point) counts as 1.
-
-    >>> finite_randomness_flip_bound(1000, 10, 30.0, 10_000, 0.1)
-    1.0
-    >>> round(finite_randomness_flip_bound(10_000_000, 4, 30.0, 10_000_000, 0.1), 3)
-    0.023
-    """
-    check_count("n_candidates", n_candidates)
-    moved = n_candidates * central_binomial(n_blocks)
-    alike = moved if gamma is None else moved / check_fraction("gamma", gamma)
-    differ = selection_flip_bound_sampled(sharpness, n_candidates, m, drift=moved)
-    return upper_probability(alike + differ)

@@ -37,8 +37,12 @@ def theorem(key: str) -> Callable[[Bound], Bound]:
 
 def clear_caches() -> None:
     """Forget what bounds have computed: the next number is computed, not looked up."""
-    homes = ("replearn.bounds", "replearn.paper")
-    modules = [module for name, module in sys.modules.items() if name.startswith(homes)]
+    homes = {function.__module__ for function in BOUNDS.values()}
+    modules = [
+        module
+        for name, module in sys.modules.items()
+        if name in homes or name.startswith("replearn.bounds")
+    ]
     for value in [item for module in modules for item in vars(module).values()]:
         if hasattr(value, "cache_clear"):
             value.cache_clear()

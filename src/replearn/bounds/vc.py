@@ -112,6 +112,18 @@ def mean_excess(m: int, n_blocks: int, d: int, beta: float) -> float:
     return (math.sqrt(log_growth(d, m)) + deviation) * math.sqrt(2.0 / m) * (1.0 + 1e-12)
 
 
+def mean_sample_size(d: int, alpha: float, beta: float, n_blocks: int) -> int:
+    """Return the rows of a block at which the mean error of all blocks is within ``alpha``.
+
+    The smallest m with ``mean_excess(m, n_blocks, d, beta) <= alpha``.
+
+    >>> mean_sample_size(2, 0.1, 0.05, 32), agnostic_sample_size(2, 0.1, 0.05 / 32)
+    (3646, 9056)
+    """
+    check_fraction("beta", beta)
+    return _smallest(lambda m: mean_excess(m, n_blocks, d, beta) <= alpha, alpha)
+
+
 @theorem("vc-sample-size")
 def realizable_tail(m: int, d: int, alpha: float) -> float:
     """Probability that some hypothesis without training error has error above ``alpha``.

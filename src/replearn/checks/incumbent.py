@@ -35,9 +35,8 @@ def bind_fitted(model: Any) -> Fingerprint:
 
 def _bind_chain(chain: Any) -> Fingerprint:
     """Bind the models of a chain, and memory, band and threshold of every retraining."""
-    retrainings = (chain.start, *chain.recent)
-    settings = [[float(one.memory), float(one.band), one.threshold] for one in retrainings]
-    return joined(settings, [bind_fitted(one.model) for one in retrainings])
+    settings = [[step.memory, step.band, step.threshold] for step in chain]
+    return joined(settings, [bind_fitted(step.model) for step in chain])
 
 
 def _learned(part: Any, params: set[str]) -> list[Any]:

@@ -83,7 +83,7 @@ COMMANDS = {
         "replearn.cli.probe",
         "check that two labs make the same points of raw rows",
     ),
-    "history": ("replearn.cli.history", "list the retrainings of a model with an incumbent"),
+    "show": ("replearn.cli.show", "show what a model file holds, and its retrainings"),
     "compare": ("replearn.cli.compare", "what changes when a model is replaced, with gates"),
     "lab": ("replearn_lab.command", "run the paper's lower bounds and separations"),
 }
@@ -183,6 +183,9 @@ _AS_OPTIONS = {
     r"\bScoreReplicableClassifier is": "--learner score is",
     r"\bn_jobs == 0 in Parallel has no meaning": "--jobs 0: must be at least 1",
     r"\bthreshold='?([\w=.]*\w)'?": r"--threshold \1",
+    r"\bpos_label='([^']*)'": r"--pos-label \1",
+    r"\brequires pos_label\b": "requires --pos-label",
+    r"fit\(X, y, new_rows=\.\.\.\)": "fit(X, y, new_rows=...) in Python",
     r"\bScoreReplicableClassifier has": "--learner score has",
     r"\bIncumbentClassifier keeps": "--incumbent FILE keeps",
 }
@@ -202,7 +205,7 @@ def as_options(text: str) -> str:
 
 _WRONG_VALUE = (
     r"(?<![\w-])(n|rho|max_fits|max_flip|new_rows|n_pairs)=(\S+)(?= must )"
-    r"|The '(memory|band|max_changes|max_negative_flips|keep_rate)' parameter of \w+"
+    r"|The '(memory|band|max_changes)' parameter of \w+"
 )
 
 

@@ -1,17 +1,18 @@
-"""Options of ``replearn fit`` for the model in use, and its history as a table."""
+"""Options of ``replearn fit`` for the model in use, and its retrainings as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from replearn.cli import CommandOptions, number, option
-from replearn.cli._inputs import notes_of_model, read_threshold
+from replearn.cli import CommandOptions, flag, number, option
+from replearn.cli._inputs import notes_of_model
 from replearn.cli._predictions import load_model
+from replearn.records import aligned
 from replearn.tables import is_date
 
-OPTIONS = ("memory", "band", "max_changes", "max_negative_flips", "keep_rate")
+OPTIONS = ("memory", "max_changes")
 """Parameters of `IncumbentClassifier` that are options of the command."""
 
 _NOT_PLAIN = (
@@ -30,29 +31,21 @@ class IncumbentOptions(CommandOptions):
     """Options of a fit that keeps predictions of the model in use."""
 
     incumbent: str | None = option(
-        "model file in use: its predictions stay unless the new evidence is clear (five more fits, "
-        "none with --memory 0.5 and no budget)",
+        "model file in use: its predictions stay unless the new evidence is clear; columns, model, "
+        "learner and threshold are its own",
         "FILE",
     )
     memory: str | None = option(
-        "with --incumbent: weight of the remembered score, 0 to 0.8, all or auto (default: auto, "
-        "five more fits on the new rows decide how much is remembered; 0.5 costs none without a "
-        "budget, and keeps the certificate of --learner certified and score)",
+        "with --incumbent: weight of the remembered score, 0 to 0.8, or auto (default: auto, tests "
+        "with five more fits decide how much is remembered; a number costs none, and keeps the "
+        "certificate of --learner certified and score)",
         "M",
-    )
-    band: float | None = number(
-        "with --incumbent: how far beyond the decision threshold a score must be to change a "
-        "prediction (default: 0.1, less if the threshold is not 0.5)",
-        float,
     )
     max_changes: float | None = number(
         "with --incumbent: share of predictions that may change", float
     )
-    max_negative_flips: float | None = number(
-        "with --incumbent: share that may change from right to wrong", float
-    )
-    keep_rate: float | None = number(
-        "with --incumbent: by how much the share of the second class may move", float
+    fail_on_alarm: bool = flag(
+        "exit with code 1 if what is remembered is worse than the new model alone"
     )
 
 
@@ -64,21 +57,48 @@ def check_plain_options(options: Any) -> None:
             raise ValueError(f"--{option} is not supported with --learner plain: leave it out.")
 
 
-def read_incumbent(options: Any) -> Any:
-    """Load the model in use; it must have the key of the new one."""
+def read_incumbent(options: Any) -> tuple[Any, Any]:
+    """Load the model in use; return it, and the options with all that it implies."""
     if options.incumbent is None:
         for name in OPTIONS:
             if getattr(options, name) is not None:
                 option = f"--{name.replace('_', '-')} {getattr(options, name)}"
                 raise ValueError(f"{option} requires --incumbent: name the model in use.")
-        return None
+        return None, replace(options, learner=options.learner or "certified")
     model, notes = load_model(options.incumbent, options.key_file, options)
-    if notes.get("id") != options.id:
+    if options.id not in (None, notes.get("id")):
         raise ValueError(
             f"--id {options.id}: {options.incumbent} was fitted with --id {notes.get('id')}, so "
-            "the predictions would differ from those in use. Use the same --id."
+            "the predictions would differ from those in use. Leave --id out."
         )
-    return model
+    implied = replace(
+        options,
+        learner=options.learner or _learner_of(model),
+        columns=options.columns or options.incumbent,
+        id=notes.get("id"),
+        clean_labels=options.clean_labels or bool(notes.get("clean_labels")),
+    )
+    return model, implied
+
+
+def _learner_of(model: Any) -> str:
+    """Return the name of a model's kind, as ``--learner`` has it."""
+    estimator = getattr(model, "estimator_", model) if hasattr(model, "chain_") else model
+    names = {
+        "PointwiseReplicableClassifier": "certified",
+        "ScoreReplicableClassifier": "score",
+    }
+    return names.get(type(estimator).__name__, "plain")
+
+
+def base_of_incumbent(model: Any) -> Any:
+    """Return the base estimator of the model in use, not fitted."""
+    from sklearn.base import clone
+
+    from replearn.auditing import is_replicable
+
+    estimator = model.estimator if hasattr(model, "chain_") else model
+    return clone(estimator.estimator if is_replicable(estimator) else estimator)
 
 
 def check_columns(options: Any, columns: Mapping[str, str]) -> None:
@@ -93,8 +113,8 @@ def check_columns(options: Any, columns: Mapping[str, str]) -> None:
             for name in names
         )
         raise ValueError(
-            f"--incumbent {options.incumbent}: it reads other columns: {'; '.join(words)}. Use "
-            f"--columns {options.incumbent}, so that both models get the same cells."
+            f"--incumbent {options.incumbent}: it reads other columns: {'; '.join(words)}. Leave "
+            "--columns and --drop out, so that both models get the same cells."
         )
 
 
@@ -103,73 +123,36 @@ def _is_same(before: str | None, now: str | None) -> bool:
     return before == now or both_dates
 
 
-def with_incumbent(
-    options: Any, estimator: Any, incumbent: Any, label_counts: Mapping[Any, int]
-) -> Any:
-    """Return the estimator that keeps predictions of the model in use."""
-    from replearn.learners import IncumbentClassifier
-
+def incumbent_params(options: Any) -> dict[str, Any]:
+    """Return the parameters of `IncumbentClassifier` that the options name."""
     params = {name: getattr(options, name) for name in OPTIONS}
-    if options.memory not in (None, "all", "auto"):
+    if options.memory not in (None, "auto"):
         try:
             params["memory"] = float(options.memory)
         except ValueError:
             raise ValueError(
-                f"--memory {options.memory}: must be a number from 0 to 0.8, all or auto."
+                f"--memory {options.memory}: must be a number from 0 to 0.8, or auto."
             ) from None
-    if options.learner == "plain":
-        params["threshold"] = read_threshold(options, label_counts)
-        _check_band(options, params["threshold"], label_counts)
-    requested = {name: value for name, value in params.items() if value is not None}
-    return IncumbentClassifier(estimator, incumbent, **requested)
-
-
-def _check_band(options: Any, threshold: Any, label_counts: Mapping[Any, int]) -> None:
-    """Refuse a band that no probability can leave on one side of the threshold."""
-    from replearn.learners import known_threshold
-
-    cut = None if threshold is None else known_threshold(threshold)
-    if options.band is None or cut is None:
-        return
-    nearer = min(cut, 1.0 - cut)
-    if nearer <= options.band < 1.0 - nearer:
-        first, last = sorted(label_counts)
-        raise ValueError(
-            f"--band {options.band:g} is too wide for --threshold {options.threshold}: no "
-            f"probability is so far beyond it that a prediction of {last if cut < 0.5 else first} "
-            f"could change. Use a band below {nearer:.3g}, or leave --band out."
-        )
+    return {name: value for name, value in params.items() if value is not None}
 
 
 def history_table(history: Sequence[dict[str, Any]]) -> str:
-    """Write retrainings as a table: one line each, shares in percent.
+    """Write retrainings as a table: one line each.
 
     >>> print(history_table([{"date": "2026-05-01", "rows": 900, "memory": 0.0, "band": 0.0}]))
-          date  rows  memory  band  changed  dropped  at most  budget  alarm
-    2026-05-01   900       0     0
+    date        rows  memory  band  changed  observed  in use  served  alarm
+    ----------  ----  ------  ----  -------  --------  ------  ------  -----
+    2026-05-01  900   0       0
     """
-    lines = [("date", "rows", "memory", "band", "changed", "dropped", "at most", "budget", "alarm")]
-    for entry in history:
-        budget = entry.get("budget") or {}
-        lines.append(
-            (
-                entry["date"],
-                str(entry["rows"]),
-                f"{entry['memory']:.3g}",
-                f"{entry['band']:.3g}",
-                _percent(entry.get("changed")),
-                _percent(entry.get("dropped_changes")),
-                _percent(entry.get("changes_limit")),
-                ", ".join(f"{name} {value:g}" for name, value in budget.items()),
-                entry.get("alarm") or "",
-            )
-        )
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    return "\n".join(
-        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    )
+    names = ("date", "rows", "memory", "band", "changed", "observed", "in_use", "served", "alarm")
+    lines = [tuple(name.replace("_", " ") for name in names)]
+    lines += [tuple(_cell(name, entry.get(name)) for name in names) for entry in history]
+    return "\n".join(line.rstrip() for line in aligned(lines).splitlines())
 
 
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.2f} %"
+def _cell(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if name == "changed":
+        return f"{100 * value:.2f} %"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

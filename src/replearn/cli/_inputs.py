@@ -106,7 +106,9 @@ class ThresholdOptions(CommandOptions):
         "rate=0.3, or costs 1:5 of a false positive and a false negative",
         "T",
     )
-    pos_label: str | None = option(POS_LABEL_HELP, "LABEL")
+    pos_label: str | None = option(
+        "the label that --threshold is about; required if the labels are not 0 and 1", "LABEL"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -438,12 +440,12 @@ def read_key(path: str | None) -> SharedKey | None:
     return SharedKey(text)
 
 
-def read_threshold(options: ThresholdOptions, label_counts: Mapping[Any, int]) -> Any:
-    """Return the decision threshold of the options, on the probability of the last label."""
-    from replearn.learners import parse_threshold, threshold_of_label
+def threshold_params(options: ThresholdOptions, label_counts: Mapping[Any, int]) -> dict[str, Any]:
+    """Return the decision threshold of the options and its label, as estimators take them."""
+    from replearn.learners import check_pos_label, parse_threshold
 
     if options.threshold is None:
-        return None
+        return {}
     try:
         threshold = parse_threshold(options.threshold)
     except ValueError as error:
@@ -457,20 +459,17 @@ def read_threshold(options: ThresholdOptions, label_counts: Mapping[Any, int]) -
     if options.pos_label is not None and options.pos_label not in known:
         raise ValueError(f"--pos-label {options.pos_label}: the labels are {', '.join(known)}.")
     positive = None if options.pos_label is None else known[options.pos_label]
-    return threshold_of_label(threshold, positive, classes)
+    check_pos_label(threshold, positive, classes)
+    return {"threshold": threshold, "pos_label": positive}
 
 
-def about_threshold(options: ThresholdOptions, label_counts: Mapping[Any, int]) -> list[str]:
-    """Say which label a threshold is about, where it may not be the expected one."""
-    if options.threshold is None or len(label_counts) != 2:
-        return []
-    first, last = sorted(label_counts)
-    if options.pos_label is None and label_counts[first] < label_counts[last]:
-        return [
-            f"note: --threshold {options.threshold} is about {str(last)!r}, the last label in "
-            f"sorted order; for one about {str(first)!r}, use --pos-label {first}"
-        ]
-    return []
+def read_threshold(options: ThresholdOptions, label_counts: Mapping[Any, int]) -> Any:
+    """Return the decision threshold of the options, on the probability of the last label."""
+    from replearn.learners import threshold_of_label
+
+    params = threshold_params(options, label_counts)
+    classes = np.array(sorted(label_counts))
+    return threshold_of_label(**params, classes=classes) if params else None
 
 
 def base_model(name: str, columns: Mapping[str, str], known: Named = NAMED) -> Any:

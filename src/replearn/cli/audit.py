@@ -34,7 +34,6 @@ from replearn.cli._inputs import (
     Sample,
     SampleOptions,
     ThresholdOptions,
-    about_threshold,
     base_model,
     jobs_within,
     read_key,
@@ -237,8 +236,6 @@ def _audit(
         name = "ridge" if options.model == "logreg" else options.model  # the command's default
         known = REGRESSORS
     base = base_model(name, sample.columns, known=known)
-    if known is not REGRESSORS:
-        say(*about_threshold(options, sample.label_counts))
     result = audit(
         base,
         sample.features_for(base),

@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from replearn.cli import DONE, Action, flag, number, option, put, put_json, say
+from replearn.cli import DONE, GATE_FAILED, Action, flag, number, option, put, put_json, say
 from replearn.cli._incumbent import (
     IncumbentOptions,
+    base_of_incumbent,
     check_columns,
     check_plain_options,
-    history_table,
+    incumbent_params,
     read_incumbent,
-    with_incumbent,
 )
 from replearn.cli._inputs import (
+    MODEL_HELP,
     MemoryOptions,
     Reading,
     SampleOptions,
     ThresholdOptions,
-    about_threshold,
     base_model,
     check_dependence,
     jobs_within,
     read_key,
     read_sample,
-    read_threshold,
     reading_of,
     takes_columns_itself,
+    threshold_params,
 )
 from replearn.cli._large import (
     LargeSample,
@@ -37,10 +39,12 @@ from replearn.cli._large import (
     work_folder,
 )
 from replearn.cli._predictions import TrustOptions
+from replearn.exceptions import RetrainingWarning
 from replearn.guarantees.plan import Plan
 from replearn.randomness import SharedKey
 from replearn.records import pretty_json, write_atomically
 
+DEFAULT_MODEL = "logreg"
 NEW_KEY = "replearn key new --out key.txt makes one"
 MANY_MODELS = 500
 """From this many on, writing them takes seconds and is announced."""
@@ -56,8 +60,7 @@ class FitOptions(SampleOptions, ThresholdOptions, IncumbentOptions, MemoryOption
     )
     EXAMPLES = (
         "replearn fit people.csv --target income --key-file key.txt --out m.replearn",
-        "replearn fit may.csv --target y --learner plain --incumbent april.replearn \\\n"
-        "      --out may.replearn",
+        "replearn fit may.csv --target y --incumbent april.replearn --out may.replearn",
     )
 
     key_file: str | None = option(
@@ -67,11 +70,11 @@ class FitOptions(SampleOptions, ThresholdOptions, IncumbentOptions, MemoryOption
     plan: str | None = option("plan that all labs share", "FILE")
     certificate: str | None = option("write the certificate as JSON", "FILE")
     save_columns: str | None = option("write the kinds of the columns", "FILE")
-    learner: str = option(
+    model: str = option(f"{MODEL_HELP}; with --incumbent its own", "NAME", default="")
+    learner: str | None = option(
         "certified (default), score: few large blocks and an estimate, or plain: one fit without "
-        "key, for the next --incumbent",
+        "key, for the next --incumbent; with --incumbent its own",
         "NAME",
-        default="certified",
         choices=("certified", "score", "plain"),
     )
     resume: str | None = option("keep finished work here, and continue from it", "DIR")
@@ -99,18 +102,17 @@ class FitOptions(SampleOptions, ThresholdOptions, IncumbentOptions, MemoryOption
 
 
 def run(options: FitOptions) -> int:
-    """Fit, save, print the certificate."""
+    """Fit, save, print the certificate, or what a retraining changes."""
+    incumbent, options = read_incumbent(options)
     if options.key_file is None and not options.is_plain:
         raise ValueError(f"--key-file FILE is required, the key that all runs share; {NEW_KEY}.")
     if options.is_plain:
         check_plain_options(options)
     key = None if options.is_plain else read_key(options.key_file)
     shared = _read_plan(options)
-    incumbent = read_incumbent(options)
     reading = _reading(options, shared)
     if reading is None:
-        _run(options, key, shared, incumbent, read_sample(options))
-        return DONE
+        return _run(options, key, shared, incumbent, read_sample(options))
     with work_folder(options.resume, options.out) as home:
         kept = "kept" if options.resume else "removed afterwards"
         reason = f"{reading.why}: " if not reading.fits else ""
@@ -120,8 +122,7 @@ def run(options: FitOptions) -> int:
         design = None if planned is None else planned.design
         rows_per_block = None if design is None else design.block_size
         reading.require_pieces(rows_per_block, len(sample.columns))
-        _run(options, key, shared, None, sample)
-    return DONE
+        return _run(options, key, shared, None, sample)
 
 
 def _reading(options: FitOptions, shared: Plan | None) -> Reading | None:
@@ -148,18 +149,26 @@ def _reading(options: FitOptions, shared: Plan | None) -> Reading | None:
 
 def _run(
     options: FitOptions, key: SharedKey | None, shared: Plan | None, incumbent: Any, sample: Any
-) -> None:
-    """Fit on a sample, save and print."""
-    sample.tell(quiet=options.quiet)
+) -> int:
+    """Fit on a sample, save and print; return the exit code."""
+    if incumbent is None:
+        sample.tell(quiet=options.quiet)
+    else:  # its columns are known
+        classes = sample.overview.splitlines()[-1]
+        say(f"{sample.n:,} rows, {classes}", *sample.remarks[:2], quiet=options.quiet)
     check_dependence(sample, has_promise=not options.is_plain)
     check_columns(options, sample.columns)
     say(*_about_columns(options), quiet=options.quiet)
-    say(*about_threshold(options, sample.label_counts), *_about_first_label(options, sample))
+    threshold = threshold_params(options, sample.label_counts)
+    say(*_about_first_label(options, sample))
     # What learns is loaded here and not above: a command should start, help and refuse at once.
     from replearn.auditing import is_replicable
     from replearn.persistence import check_savable
 
-    base = base_model(options.model, sample.columns)
+    if incumbent is not None and not options.model:
+        base = base_of_incumbent(incumbent)
+    else:
+        base = base_model(options.model or DEFAULT_MODEL, sample.columns)
     if is_replicable(base):
         raise ValueError(f"model {options.model!r} is already replicable; name its base estimator.")
     check_savable(base, f"model {options.model!r}")  # what cannot be saved fails before training
@@ -167,14 +176,21 @@ def _run(
         say(*_about_blocks(options, sample), quiet=options.quiet)
     estimator = base
     if not options.is_plain:
-        estimator = _estimator(options, base, shared, sample)
+        estimator = _estimator(options, base, shared, threshold)
         jobs = jobs_within(options.jobs, options.max_memory)
         estimator.set_params(shared_key=key, n_jobs=jobs, verbose=-1 if options.quiet else 0)
     if options.is_plain or incumbent is not None:
-        estimator = with_incumbent(options, estimator, incumbent, sample.label_counts)
-    _fit(options, estimator, base, sample)
+        from replearn.learners import IncumbentClassifier
+
+        own = threshold if options.is_plain else {}
+        estimator = IncumbentClassifier(estimator, incumbent, **own, **incumbent_params(options))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RetrainingWarning)  # printed with the result
+        _fit(options, estimator, base, sample)
     _write(options, estimator, base, sample)
     _print(options, estimator, sample)
+    alarm = None if incumbent is None else estimator.history_[-1]["alarm"]
+    return GATE_FAILED if options.fail_on_alarm and alarm is not None else DONE
 
 
 def _fit(options: FitOptions, estimator: Any, base: Any, sample: Any) -> None:
@@ -202,25 +218,26 @@ def _fit(options: FitOptions, estimator: Any, base: Any, sample: Any) -> None:
     fit_in_context(estimator, X, sample.y, context, groups=sample.groups)
 
 
-def _estimator(options: FitOptions, base: Any, shared: Plan | None, sample: Any) -> Any:
+def _estimator(
+    options: FitOptions, base: Any, shared: Plan | None, threshold: Mapping[str, Any]
+) -> Any:
     """Return the estimator of the options, without key and workers."""
     from replearn.learners import PointwiseReplicableClassifier, ScoreReplicableClassifier
 
     rho = options.requested_rho
     max_fits = options.max_fits
-    threshold = read_threshold(options, sample.label_counts)
     if _by_scores(options, shared):
         if shared is not None:
-            return ScoreReplicableClassifier(base, plan=shared, threshold=threshold)
+            return ScoreReplicableClassifier(base, plan=shared, **threshold)
         if max_fits is not None:
             raise ValueError(
                 "--learner score takes no --max-fits: it fits 24 models, or those of its plan "
                 "(replearn plan score)."
             )
-        return ScoreReplicableClassifier(base, rho=rho, threshold=threshold)
+        return ScoreReplicableClassifier(base, rho=rho, **threshold)
     if shared is not None:
-        return PointwiseReplicableClassifier(base, plan=shared, threshold=threshold)
-    return PointwiseReplicableClassifier(base, rho=rho, max_fits=max_fits, threshold=threshold)
+        return PointwiseReplicableClassifier(base, plan=shared, **threshold)
+    return PointwiseReplicableClassifier(base, rho=rho, max_fits=max_fits, **threshold)
 
 
 def _by_scores(options: FitOptions, shared: Plan | None) -> bool:
@@ -249,7 +266,9 @@ def _planned_blocks(
         return None
     from replearn.learners import usual_plan
 
-    estimator = _estimator(options, base_model(options.model, sample.columns), None, sample)
+    base = base_model(options.model or DEFAULT_MODEL, sample.columns)
+    threshold = threshold_params(options, sample.label_counts)
+    estimator = _estimator(options, base, None, threshold)
     n_classes = max(2, len(sample.label_counts))
     return usual_plan(estimator, sample.n, n_classes, n_columns)
 
@@ -285,7 +304,8 @@ def _about_columns(options: FitOptions) -> list[str]:
 def _about_first_label(options: FitOptions, sample: Any) -> list[str]:
     """Say that a threshold about the first label is written as one about the second."""
     labels = [str(label) for label in sorted(sample.label_counts)]
-    if options.threshold is None or len(labels) != 2 or options.pos_label != labels[0]:
+    is_kept = options.is_plain or options.threshold is None
+    if is_kept or len(labels) != 2 or options.pos_label != labels[0]:
         return []
     return [
         f"note: --threshold {options.threshold} is about {labels[0]!r}; what is printed and saved "
@@ -358,12 +378,12 @@ def _print(options: FitOptions, estimator: Any, sample: Any) -> None:
     usefulness = getattr(estimator, "usefulness_", None)
     history = getattr(estimator, "history_", None)
     if not options.json:
+        if history is not None:
+            _print_retraining(options, history[-1], estimator.classes_[1])
         if options.quiet:
             return
         if certificate is not None:
             put(str(certificate))
-        if history is not None:
-            put(history_table(history[-1:]))
         if usefulness is not None:
             put(f"usefulness: {usefulness}")
         return
@@ -386,6 +406,22 @@ def _print(options: FitOptions, estimator: Any, sample: Any) -> None:
     if history is not None:
         result["retraining"] = history[-1]
     put_json(result)
+
+
+def _print_retraining(options: FitOptions, entry: dict[str, Any], label: Any) -> None:
+    """Print what a retraining has decided and changes; an alarm is printed even if quiet."""
+    from replearn.learners import sentences_of
+
+    if "alarm" not in entry:  # the first model of a chain
+        return
+    sentences = sentences_of(entry, label)
+    if entry["alarm"] is None and entry["untested"] is None:
+        tested = "no test shows a loss" if "tested" in entry else "as given"
+        sentences.insert(0, f"memory {entry['memory']:g}, band {entry['band']:.3g}: {tested}")
+    elif options.quiet:
+        say(sentences[0])
+    if not options.quiet:
+        put("\n".join(sentences))
 
 
 COMMAND = Action(FitOptions, run, "fit a replicable classifier on a file")

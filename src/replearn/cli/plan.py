@@ -10,7 +10,6 @@ from replearn.cli import (
     Action,
     CommandOptions,
     argument,
-    as_options,
     flag,
     number,
     option,
@@ -19,7 +18,6 @@ from replearn.cli import (
     say,
 )
 from replearn.guarantees.planner import plan
-from replearn.guarantees.small_data import about_rare_classes
 from replearn.records import read_object
 from replearn.registry import PLANNED
 
@@ -91,6 +89,11 @@ class PlanOptions(CommandOptions):
     p0: float | None = number("lower end of the gap of a coin, between -1 and 1", float)
     q0: float | None = number("upper end of the gap", float)
 
+    tau: float | None = number("by how much errors of candidates of two lists may differ", float)
+    label_noise: str | None = option(
+        "whether one point may have different labels (default: yes)", choices=("yes", "no")
+    )
+
     save: str | None = option("write the plan as JSON", "FILE")
     json: bool = flag("print the plan as JSON")
 
@@ -104,6 +107,8 @@ class PlanOptions(CommandOptions):
         }
         if self.classes is not None:
             requested["classes"] = read_labels(self.classes)
+        if self.label_noise is not None:
+            requested["label_noise"] = self.label_noise == "yes"
         if self.y_range is not None:
             requested["y_range"] = tuple(map(float, self.y_range.split(",")))
         return requested | ({"unit": "groups"} if self.groups else {})
@@ -125,7 +130,6 @@ def run(options: PlanOptions) -> int:
         put_json(read_object(planned.to_json(), "plan"))
     else:
         put(str(planned))
-        say(*(as_options(text) for text in filter(None, [about_rare_classes(planned)])))
     return DONE
 
 

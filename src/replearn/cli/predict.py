@@ -42,7 +42,7 @@ class PredictOptions(ModelOptions, MemoryOptions):
     """Options of the command."""
 
     COMMON = (
-        *("key_file", "out", "id", "max_flip", "explain", "changes", "max_memory", "jobs"),
+        *("key_file", "out", "id", "max_flip", "explain", "max_memory", "jobs"),
         *("json", "quiet"),
     )
     EXAMPLES = (
@@ -53,9 +53,8 @@ class PredictOptions(ModelOptions, MemoryOptions):
     model: str = argument("model file")
     data: str = argument("file with the rows to predict")
     max_flip: float | None = number("abstain where the flip probability is larger", float)
-    explain: bool = flag("add an explanation: vote share, threshold and flip probability")
-    changes: bool = flag(
-        "models with an incumbent: add since when the prediction has been the same, and why"
+    explain: bool = flag(
+        "add an explanation: vote share, threshold and flip probability; what an incumbent kept"
     )
     id: str | None = option(
         "column that identifies the rows in the output (default: an id that was found in "
@@ -194,8 +193,6 @@ def _columns(model: Any, X: Any, ids: Any, options: PredictOptions) -> dict[str,
         labels = labels.astype(object)
         labels[model.flip_probability(X, ids=ids) > options.max_flip] = None
     columns = {"prediction": labels.tolist()}
-    if options.changes:
-        columns |= _changes(model, X, ids)
     if explained is not None:
         for item, values in explained.columns().items():
             if item not in ("prediction", "stage"):
@@ -207,24 +204,6 @@ def _columns(model: Any, X: Any, ids: Any, options: PredictOptions) -> dict[str,
             for sentence, label in zip(explained.sentences(), columns["prediction"], strict=True)
         ]
     return columns
-
-
-def _changes(model: Any, X: Any, ids: Any) -> dict[str, list[Any]]:
-    """Return the date of the last change of each prediction, and why it was kept since."""
-    history = getattr(model, "history_", None)
-    if history is None:
-        name = type(model).__name__
-        raise ValueError(f"--changes requires an incumbent, which {name} does not have.")
-    explained = model.explain(X, ids=ids)
-    n_recent = len(model.chain_.recent)
-    return {
-        # Empty where it has not changed as far as the chain goes back.
-        "changed_since": [
-            history[-1 - age]["date"] if age < n_recent else ""
-            for age in explained.unchanged_for.tolist()
-        ],
-        "kept_because": explained.kept_because.tolist(),
-    }
 
 
 def _json_number(value: Any) -> Any:

@@ -288,7 +288,7 @@ class Search:
             size = self.rows_per_block(count)
             return size is None or n // count < size
 
-        # a block needs more rows as blocks get more
+        # all blocks together need more rows as blocks get more
         first = smallest_integer(is_too_large, limit=n + 1)
         return max(1, (n + 1 if first is None else first) - 1)
 
@@ -633,7 +633,7 @@ def plan(task: str = "pointwise", **params: Any) -> Plan:
     task : str or class
         What is planned. Blocks that vote are "pointwise" (the same prediction at each fixed point)
         or "approximate" (on all but a small mass of points). Other tasks are "score", "regression",
-        "selection" and those of :mod:`replearn.paper`. The class of an estimator stands for its
+        "selection" and those of the paper. The class of an estimator stands for its
         task.
     **params
         ``n``, rows (or groups) of each sample; left out, the smallest number that meets the

@@ -29,7 +29,7 @@ from replearn.bounds.multiclass import (
     multiclass_flip_bound,
 )
 from replearn.bounds.theorem import theorem
-from replearn.bounds.vc import agnostic_sample_size, realizable_sample_size
+from replearn.bounds.vc import mean_sample_size, realizable_sample_size
 from replearn.bounds.whole_models import jensen_bound, jensen_tail
 from replearn.exceptions import CertificateError
 from replearn.guarantees.design import VoteDesign
@@ -91,17 +91,18 @@ def block_size_needed(
     realizable: bool,
     slack: float,
 ) -> int | None:
-    """Rows per block that make all block models accurate; None if no number is enough.
+    """Rows per block that make the mean of all blocks accurate; None if no number is enough.
 
-    If points carry mass, half of beta and ``slack`` of alpha are spent on the thresholds. The
-    blocks of different partitions share rows, so that beta is divided among all models.
+    If points carry mass, half of beta and ``slack`` of alpha are spent on the thresholds. Without
+    label noise all block models are accurate, and beta is divided among them.
     """
     rest = alpha - slack
     if rest <= 0:
         return None
     share = beta if slack == 0 else beta / 2
-    size = realizable_sample_size if realizable else agnostic_sample_size
-    return size(d, rest, share / (n_blocks * n_partitions))
+    if realizable:
+        return realizable_sample_size(d, rest, share / (n_blocks * n_partitions))
+    return mean_sample_size(d, rest, share, n_blocks)
 
 
 # -- the promise -----------------------------------------------------------------------------------

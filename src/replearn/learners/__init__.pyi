@@ -1,3 +1,4 @@
+from .chain import Step as Step, error_costs as error_costs, sentences_of as sentences_of
 from .decision_threshold import (
     DecisionThresholdClassifier,
     fitted_threshold as fitted_threshold,
@@ -8,7 +9,6 @@ from .decision_threshold import (
     with_threshold as with_threshold,
 )
 from .incumbent import IncumbentClassifier
-from .incumbent_chain import Chain as Chain, Retraining as Retraining, error_costs as error_costs
 from .incumbent_regressor import IncumbentRegressor
 from .inputs import (
     FittedState as FittedState,
@@ -16,10 +16,12 @@ from .inputs import (
     check_features as check_features,
     check_groups as check_groups,
     check_labels as check_labels,
+    check_pos_label as check_pos_label,
     refuse_one_class as refuse_one_class,
 )
 from .pointwise import PointwiseReplicableClassifier
 from .regressor import PointwiseReplicableRegressor, check_numbers as check_numbers
+from .row_sketch import RowSketch as RowSketch, rows_in_sketch as rows_in_sketch
 from .score import ScoreReplicableClassifier
 from .search import ReplicableSearchCV
 from .selection import select_hypothesis

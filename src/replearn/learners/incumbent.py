@@ -2,78 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone, is_regressor
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from replearn.bounds import binomial_limits
 from replearn.checks.incumbent import bind_fitted
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.exceptions import NotCertifiedWarning, UsefulnessWarning, warn_user
 from replearn.execution import RunContext, fit_in_context
 from replearn.guarantees.certificate import Certificate
 from replearn.guarantees.promise import derive
-from replearn.learners.decision_threshold import (
-    POS_LABEL_CONSTRAINTS,
-    THRESHOLD_CONSTRAINTS,
-    fitted_threshold,
-    split_threshold,
-    with_threshold,
-)
-from replearn.learners.incumbent_chain import (
+from replearn.learners.chain import (
+    CONFIDENCE,
     DECISION,
+    FIXED_MEMORY,
+    LABEL,
     MARGIN,
     MAX_MEMORY,
+    MEMORIES,
     PROBABILITY,
-    Chain,
+    Codes,
     Floats,
     KeepsChain,
     Replay,
-    Retraining,
-    chain_scores,
-    error_costs,
-    margins,
-    mixed_probabilities,
-    replay_scores,
-    score_kind,
-)
-from replearn.learners.incumbent_explanation import KeptExplanation
-from replearn.learners.incumbent_retraining import (
-    Budget,
-    NewSample,
-    Options,
+    Step,
+    band_for,
+    calibration_report,
     chain_of,
-    changes_between,
-    check_incumbent,
-    choose_changes,
-    errors_of,
-    first_entry,
+    check_columns,
+    evidence_of,
+    extended,
     held_out_rows,
-    retrain,
-    since_drift,
-    takes_groups,
-    was_alarmed,
+    keep_label,
+    margins,
+    mix,
+    new_rows_are_worse,
+    new_rows_of,
+    predict_with,
+    remember_or_forget,
+    replay_labels,
+    retrainings_since_change,
+    score_kind,
+    score_of,
+    whole_rows,
+    why_labels_worse,
 )
+from replearn.learners.decision_threshold import (
+    fitted_threshold,
+    known_threshold,
+    prevalence,
+    threshold_of_label,
+)
+from replearn.learners.explanation import InWords
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
     check_features,
     check_ids,
     check_labels,
+    check_pos_label,
     checked_fit,
+    refuse_one_class,
     with_base_tags,
 )
-from replearn.tables import copy_rows
+from replearn.learners.row_sketch import sketch_rows
+from replearn.tables import copy_rows, n_rows, take_rows
 
 DEFAULT_BAND = 0.1
 """Band at a decision threshold of 0.5, and in units of margin."""
+
+CHOSEN_FROM_DATA = (
+    "memory and band of the incumbent were chosen from this sample (memory='auto' or max_changes), "
+    "and two runs may choose differently"
+)
+
+_N_LABEL_ROWS = 256
+"""Training rows that show which labels an incumbent without ``classes_`` predicts."""
 
 _WITH_THRESHOLD = (FixedThresholdClassifier, TunedThresholdClassifierCV)
 _SHARE = Interval(Real, 0, 1, closed="both")
@@ -99,17 +113,18 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         The estimator that is trained anew; ``LogisticRegression(max_iter=1000)`` if None.
     incumbent : fitted classifier, default=None
         The model in use; None for the first fit. It is not changed, and ``clone`` keeps it.
-    memory : float, "all" or "auto", default="auto"
-        Weight of the remembered score, from 0 to 0.8. "all" is the mean of all models, up to that
-        weight. "auto" chooses the longest memory and the widest band (at most ``band``) whose
-        predictions for rows of the new sample, cross-fitted with five folds, are not worse than
-        those of plain retraining. Nothing is remembered if all of them are worse, or if the
-        ``new_rows`` of a window are predicted worse than its other rows, until the window has
-        moved past that change. With "auto" each retraining costs five more fits on four fifths
-        of the sample; the first fit costs no more. A number needs no further fits and keeps the
-        certificate of an estimator that has one, but after a sudden change of the world it loses
-        many points of accuracy for a month or more. If the estimator has neither
-        ``predict_proba`` nor ``margin``, the memory is 0.
+    memory : float or "auto", default="auto"
+        Weight of the remembered score, from 0 to 0.8. With "auto" it is 0.7, or 0.5, or nothing is
+        remembered: the first of these that no test shows to be worse than the new estimator alone.
+        The tests are of decisions, of the log loss, and of mean probabilities in all rows and in
+        segments, on rows of the new sample that the new estimator has not seen (five more fits on
+        four fifths of the sample; the first fit of a chain costs no more). Nothing is remembered
+        either if the ``new_rows`` of a window are predicted worse than its other rows, until the
+        window has moved past that change. Where the sample cannot show it (fewer than 100 new rows,
+        or rows of the incumbent's sample) memory is 0.5, and ``fit`` warns. A number needs no
+        further fits and keeps the certificate of an estimator that has one, but after a sudden
+        change of the world it loses many points of accuracy for a month or more. An estimator
+        without ``predict_proba`` and ``margin`` has the memory 0.
     band : float, default=None
         How far the score must be beyond the decision threshold to change a prediction: in
         probability, or in units of ``margin`` if the estimator has one, as
@@ -117,57 +132,48 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         class must exceed that of the old prediction by twice as much. If None, 0.1; for decision
         thresholds other than 0.5 a fifth of the distance to the nearer of 0 and 1, which is
         smaller (0.012 for a threshold of 0.06).
-    threshold : float, str or pair of float, default=None
-        Decision threshold on the score, as in `DecisionThresholdClassifier`, for two classes and
-        an estimator without ``margin``. If None, the decision threshold of the estimator, or else
-        that of the incumbent, or else 0.5.
+    threshold : float, "prevalence" or pair of float, default=None
+        Decision threshold on the probability of ``pos_label``, for two classes and an estimator
+        without ``margin``: a number, the costs of a false positive and of a false negative such as
+        ``(1, 5)``, or the share of ``pos_label`` in the sample. If None, the decision threshold of
+        the estimator, or else that of the incumbent, or else 0.5.
     pos_label : label, default=None
-        The label that ``threshold`` refers to. If None, ``classes_[1]``, the last of the sorted
-        labels.
-    band_unit : {"score", "standard_error"}, default="score"
-        The unit of ``band``. Standard errors of the point's new score require two classes and a
-        `ScoreReplicableClassifier` as estimator.
+        The label that ``threshold`` refers to; required if the labels are not 0 and 1 or booleans.
     max_changes : float, default=None
         Share of predictions that may change. The band is widened until this holds on cross-fitted
         rows of the new sample. On other rows it holds approximately (see ``history_``), and for
         a batch exactly with `predict_batch`.
-    max_negative_flips : float, default=None
-        Share of predictions that may change from right to wrong, in the same way.
-    keep_rate : float, default=None
-        By how much the share of ``classes_[1]`` among the predictions may change, in the same
-        way; for two classes only.
-    max_loss : float, default=0.0
-        With ``memory="auto"``, memory is shortened if it loses more accuracy (or ``scoring``) than
-        this relative to plain retraining, at 99 % confidence. A loss without that confidence is
-        enough at the retraining that follows, and if the incumbent is wrong more often than when
-        it was trained. ``history_`` has the upper limit of the loss.
-    scoring : callable, default=None
-        With ``memory="auto"``, the metric ``scoring(y_true, y_pred)`` on codes of labels, of which
-        larger values are better; it must accept ``sample_weight`` if ``fit`` gets it. If None,
-        accuracy, in which rows of ``classes_[1]`` have the weight ``2 (1 - t)`` and all others
-        ``2 t``, where t is the decision threshold: the costs of errors that the threshold
-        implies, which are equal at 0.5.
 
     Attributes
     ----------
     estimator_ : classifier
         The estimator, trained on the new sample.
-    chain_ : Chain
+    chain_ : tuple of Step
         The start of the chain and its latest 16 retrainings.
     history_ : list of dict
-        One entry for each of the latest 120 retrainings: date, rows, memory, band, share of
-        predictions changed, what dropping old retrainings has changed, alarms, budgets, and with
-        "auto" how many rows that the model had not seen were predicted wrongly.
+        One entry of plain values for the start and for each of the latest retrainings, up to 120:
+
+        - ``date``, ``rows``, and ``tested``, the number of rows that were tested;
+        - ``memory``, ``band``, ``threshold``;
+        - ``alarm``: the test that the longest memory has failed ("decisions", "log_loss", "mean",
+          "segment", "window", "waiting"), or None;
+        - ``untested``: "few_rows" or "same_rows" if the sample could not decide, or None;
+        - ``changed``: share of predictions changed, with a 95 % limit ``changed_limit``, on
+          cross-fitted rows, or without the limit on training rows if there are none;
+        - for two classes the mean of ``classes_[1]`` ``observed``, by the model ``in_use`` and
+          ``served`` from now on, in all tested rows, and with the prefix ``segment_`` in those
+          where both models differ most.
     certificate_ : Certificate
         The certificate of the estimator, if it has one, for runs that share key, incumbent, memory
         and band: it lists their fingerprints and values, and `Certificate.comparable` compares
         them. What it promises about two runs also holds with an incumbent; an estimate holds as
         long as standard errors vary little across the band (see the theory page incumbent-band).
-        Nothing is certified if memory or band are decided from the sample, by "auto" or by a
-        budget: ``fit`` then warns; ``memory=0.5`` without a budget keeps the certificate. What it
+        Nothing is certified if memory or band are decided from the sample, by "auto" or by
+        ``max_changes``: ``fit`` then warns; ``memory=0.5`` alone keeps the certificate. What it
         says about accuracy concerns the estimator alone.
-    n_retrainings_ : int
-        Number of incumbents in the chain.
+    row_sketch_ : RowSketch or None
+        Keyed hashes of at most 512 training rows, from which `compare` and the next retraining tell
+        that rows were used before.
     classes_ : ndarray
         The labels.
     n_features_in_ : int
@@ -183,8 +189,8 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
     Notes
     -----
     A prediction near the threshold may stay although it is wrong, for as long as the evidence is
-    not clear; ``benchmarks/incumbent.py`` measures for how long. A prediction needs those of all
-    models of the chain, of which there are at most 17. When older retrainings are dropped, the
+    not clear; ``benchmarks/incumbent.py`` measures what this costs. A prediction needs those of
+    all models of the chain, of which there are at most 17. When older retrainings are dropped, the
     chain is replayed without them from the same start. A fitted model does not need its
     incumbent: pickles and model files leave it out.
 
@@ -204,19 +210,14 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"]), None],
         "incumbent": [HasMethods(["predict"]), None],
-        "memory": [Interval(Real, 0, MAX_MEMORY, closed="both"), StrOptions({"all", "auto"})],
+        "memory": [Interval(Real, 0, MAX_MEMORY, closed="both"), StrOptions({"auto"})],
         "band": [Interval(Real, 0, None, closed="left"), None],
-        "threshold": THRESHOLD_CONSTRAINTS,
-        "pos_label": POS_LABEL_CONSTRAINTS,
-        "band_unit": [StrOptions({"score", "standard_error"})],
+        "threshold": [Interval(Real, 0, 1, closed="neither"), str, tuple, None],
+        "pos_label": [Real, str, "boolean", None],
         "max_changes": [_SHARE, None],
-        "max_negative_flips": [_SHARE, None],
-        "keep_rate": [_SHARE, None],
-        "max_loss": [Interval(Real, 0, None, closed="left")],
-        "scoring": [Callable, None],
     }
 
-    def __init__(  # noqa: PLR0913
+    def __init__(
         self,
         estimator=None,
         incumbent=None,
@@ -225,12 +226,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         band=None,
         threshold=None,
         pos_label=None,
-        band_unit="score",
         max_changes=None,
-        max_negative_flips=None,
-        keep_rate=None,
-        max_loss=0.0,
-        scoring=None,
     ):
         self.estimator = estimator
         self.incumbent = incumbent
@@ -238,12 +234,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         self.band = band
         self.threshold = threshold
         self.pos_label = pos_label
-        self.band_unit = band_unit
         self.max_changes = max_changes
-        self.max_negative_flips = max_negative_flips
-        self.keep_rate = keep_rate
-        self.max_loss = max_loss
-        self.scoring = scoring
 
     @checked_fit
     def fit(
@@ -266,11 +257,11 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
             Labels of any kind, the same as those of the incumbent.
         new_rows : array-like of bool of shape (n,), default=None
             Rows that no model of the chain has been trained on, if samples overlap (a rolling
-            window): memory, band and budgets are decided on these. If None, all rows are new.
+            window): memory and band are decided on these. If None, all rows are new.
         groups : array-like of shape (n,), default=None
             Rows that belong together, such as those of one patient: they are left out together
-            when memory, band and budgets are decided. They are also passed to an estimator whose
-            ``fit`` takes groups.
+            when memory and band are decided. They are also passed to an estimator whose ``fit``
+            takes groups.
         context : RunContext, default=None
             How to run, for estimators whose ``fit`` takes it: a store of finished blocks, a time
             limit. It does not change the result.
@@ -281,18 +272,21 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         -------
         self : object
             The fitted estimator.
+
+        Warns
+        -----
+        RetrainingWarning
+            If a test shows that what is remembered is worse than the new estimator alone, or if the
+            sample cannot show it.
         """
         self._refuse_itself()
         with all_or_nothing(self):
             codes, classes = check_labels(X, y, None)
             X = check_features(self, X, reset=True)
+            refuse_one_class(classes)
             base = base_estimator(self.estimator)
             self._check_options(base, classes)
-            if self.threshold is not None or self.pos_label is not None:
-                split = split_threshold(base, self.threshold, classes, self.pos_label)
-                base = with_threshold(*split)
-            previous = chain_of(self.incumbent)
-            if previous is not None:
+            if self.incumbent is not None:
                 names = getattr(self, "feature_names_in_", None)
                 check_incumbent(self.incumbent, X, classes, names)
             rows = held_out_rows(new_rows, len(codes))
@@ -300,72 +294,162 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
                 fit_params["groups"] = groups
             self.estimator_ = fit_in_context(clone(base), X, y, context, **fit_params)
             self.classes_ = self.estimator_.classes_
-            options = self._options(previous)
-            if previous is None:
-                first = Retraining(self.estimator_, 0.0, 0.0, options.threshold)
-                self.chain_ = Chain(first)
-                entry = first_entry(len(codes), options.shown_threshold)
+            threshold = self._threshold_in_force(codes)
+            entry = {"rows": len(codes), "memory": 0.0, "band": 0.0}
+            if self.incumbent is None:
+                self.chain_ = (Step(self.estimator_, 0.0, 0.0, threshold),)
             else:
-                sample = NewSample(X, codes, classes, rows, fit_params, groups)
-                self.chain_, entry = retrain(previous, self.estimator_, base, sample, options)
-            self._record(entry)
+                entry |= self._retrain(base, X, codes, rows, groups, fit_params, threshold)
+            self._record({**entry, "threshold": round(threshold, 12)})
+            self.row_sketch_ = sketch_rows(X)
             if hasattr(self.estimator_, "certificate_"):
-                self.certificate_ = self._certify(self.estimator_.certificate_, options)
+                self.certificate_ = self._certify(self.estimator_.certificate_)
         return self
+
+    def _retrain(
+        self,
+        base: Any,
+        X: Any,
+        codes: Codes,
+        rows: NDArray[np.intp],
+        groups: Any,
+        fit_params: dict[str, Any],
+        threshold: float,
+    ) -> dict[str, Any]:
+        """Decide memory and band, extend the chain, and return what ``history_`` says about it."""
+        kind = score_kind(self.estimator_)
+        chain = chain_of(self.incumbent, kind)
+        assert chain is not None
+        every, untested = None, None
+        if self._decides_from_data:
+            y = self.classes_[codes]
+            every, untested = self._cross_fitted(base, X, y, rows, groups, fit_params)
+        points = take_rows(X, rows)
+        found = replay_labels(chain, points, None, self.classes_, kind)
+        score = score_of(self.estimator_, points, None) if every is None else every[rows]
+        tested = new_rows_of(X, codes, score, rows, groups, fit_params)
+        memory = FIXED_MEMORY if self.memory == "auto" else float(self.memory)
+        memory = 0.0 if kind == DECISION else memory
+        band, alarm = self._band_in_force(threshold), None
+        if self.memory == "auto" and every is not None:
+            alarm = self._window_alarm(every, codes, rows, groups, threshold)
+            if alarm is not None:
+                memory, band = 0.0, 0.0
+            else:
+                why = partial(
+                    why_labels_worse,
+                    threshold=threshold,
+                    equal_costs=self._equal_costs(kind, threshold),
+                    kind=kind,
+                )
+                memories = (0.0,) if kind == DECISION else MEMORIES
+                memory, band, alarm = remember_or_forget(found, tested, band, why, memories)
+        mixed = mix(found.score, score, memory)
+        evidence = evidence_of(mixed, threshold)
+        if self.max_changes is not None:
+            changes = evidence.argmax(axis=1) != found.prediction
+            strength = margins(evidence, found.prediction)[changes]
+            band = band_for(strength, self.max_changes, len(rows), band)
+        step = Step(self.estimator_, memory, band, threshold)
+        self.chain_ = extended(chain, step)
+        n_changed = int((keep_label(mixed, found.prediction, step) != found.prediction).sum())
+        entry = {
+            "memory": memory,
+            "band": band,
+            "alarm": alarm,
+            "untested": untested,
+            "changed": n_changed / len(rows),
+        }
+        if every is not None:
+            limit = binomial_limits(n_changed, len(rows), 2.0 * (1.0 - CONFIDENCE))[1]
+            entry |= {"tested": len(rows), "changed_limit": float(limit)}
+            if kind == PROBABILITY and found.score is not None and score.ndim == 1:
+                entry |= calibration_report(tested, found.score, mixed)
+        return entry
+
+    def _window_alarm(
+        self, every: Floats, codes: Codes, rows: NDArray[np.intp], groups: Any, threshold: float
+    ) -> str | None:
+        """Say that the window has changed; rows of groups are not independent."""
+        past = retrainings_since_change(getattr(self.incumbent, "history_", []))
+        if past is not None and past + 1 < len(codes) / len(rows):  # months that a window has
+            return "waiting"
+        is_new = np.isin(np.arange(len(codes)), rows)
+        if is_new.all() or groups is not None:
+            return None
+        wrong = evidence_of(every, threshold).argmax(axis=1) != codes
+        return "window" if new_rows_are_worse(wrong, is_new) else None
 
     def _check_options(self, base: Any, classes: NDArray[Any]) -> None:
         """Raise where the parameters do not fit to the estimator or to the number of classes."""
         name = type(base).__name__
         kind = score_kind(base)
+        if kind == LABEL:
+            raise ValueError(
+                f"{name} predicts labels only: an incumbent requires an estimator with "
+                "predict_proba or decision_function. (The incumbent itself may predict labels "
+                "only.)"
+            )
         if kind == MARGIN and len(classes) > 2:
             raise ValueError(
                 f"y has {len(classes)} classes: with {name} an incumbent is supported for two "
                 "classes only; use another estimator."
             )
-        if self.band_unit == "standard_error" and not hasattr(base, "standard_error"):
+        if self.threshold is None:
+            if self.pos_label is not None:
+                raise ValueError(
+                    f"pos_label={self.pos_label!r} requires threshold, which is about that label."
+                )
+            return
+        if kind != PROBABILITY:
             raise ValueError(
-                f'band_unit="standard_error" requires a ScoreReplicableClassifier, but estimator '
-                f'is {name}: use that, or band_unit="score".'
+                f"threshold={self.threshold!r} is not supported with {name}, which has no "
+                "predict_proba, or has a threshold of its own: set it there."
             )
-        if self.threshold is not None and kind == MARGIN:
+        if len(classes) > 2:
             raise ValueError(
-                f"threshold={self.threshold!r} is not supported with {name}, which has a threshold "
-                "of its own: set it there."
-            )
-        has_scores = hasattr(base, MARGIN) or hasattr(base, PROBABILITY)
-        if not has_scores and not hasattr(base, DECISION):
-            raise ValueError(
-                f"{name} predicts labels only: an incumbent requires an estimator with "
-                "predict_proba, or with decision_function and memory=0. (The incumbent itself may "
-                "predict labels only.)"
-            )
-        if self.memory != 0 and not has_scores and hasattr(base, DECISION):
-            raise ValueError(
-                f"memory={self.memory!r} requires an estimator with predict_proba, which {name} "
-                "does not have: decision values of two fits have different scales. Use memory=0, "
-                "or wrap it in CalibratedClassifierCV."
-            )
-        if self.keep_rate is not None and len(classes) != 2:
-            raise ValueError(
-                f"keep_rate={self.keep_rate} requires two classes, y has {len(classes)}."
+                f"threshold={self.threshold!r} requires two classes, but there are {len(classes)}: "
+                "remove it, and use class_weight in the base estimator."
             )
 
-    def _options(self, previous: Chain | None) -> Options:
-        threshold = self._threshold_in_force(previous)
-        history = getattr(self.incumbent, "history_", [])
-        return Options(
-            self.memory,
-            self._band_in_force(threshold),
-            threshold,
-            self.band_unit,
-            self._budget(),
-            float(self.max_loss),
-            self.scoring,
-            error_costs(len(self.classes_), self._error_threshold(threshold)),
-            was_alarmed(history),
-            since_drift(history),
-            errors_of(history),
-        )
+    def _threshold_in_force(self, codes: Codes) -> float:
+        """Return the decision threshold: the parameter, the estimator's, or the incumbent's."""
+        if score_kind(self.estimator_) != PROBABILITY or len(self.classes_) != 2:
+            return 0.0
+        own = fitted_threshold(self.estimator_)
+        if own is None and isinstance(self.estimator_, _WITH_THRESHOLD):
+            raise ValueError(
+                f"estimator={type(self.estimator_).__name__} has a threshold on decision values, "
+                'which is not supported: use response_method="predict_proba".'
+            )
+        if own is not None and self.threshold is not None:
+            raise ValueError(
+                f"threshold={self.threshold!r} and estimator={type(self.estimator_).__name__}, "
+                "which has a threshold, are two decision thresholds: remove one of them."
+            )
+        if self.threshold is not None:
+            own = threshold_on_last_label(self.threshold, self.pos_label, self.classes_, codes)
+        if own is None and self.incumbent is not None:
+            own = fitted_threshold(self.incumbent)
+        # A label is predicted from the decision threshold on, not only beyond it.
+        return 0.5 if own is None else float(np.nextafter(own, 0.0))
+
+    def _decision_threshold(self) -> float | None:
+        """Return the decision threshold as people write it; None for the most probable class."""
+        if score_kind(self.estimator_) != PROBABILITY:
+            return fitted_threshold(self.estimator_)
+        threshold = self.chain_[-1].threshold
+        if threshold is None or threshold == 0.5 or len(self.classes_) != 2:
+            return None
+        return round(threshold, 12)
+
+    def _equal_costs(self, kind: str, threshold: float) -> float:
+        """Return the probability at which both errors cost the same: the decision threshold."""
+        if kind == PROBABILITY:
+            return threshold
+        blocks = getattr(self.estimator_, "block_thresholds_", None)  # of estimators that vote
+        known = fitted_threshold(self.estimator_) if blocks is None else float(np.mean(blocks))
+        return 0.5 if known is None else known
 
     def _band_in_force(self, threshold: float) -> float:
         """Return the band; one that no probability can leave on one side is warned about."""
@@ -383,70 +467,42 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
             )
         return float(self.band)
 
-    def _budget(self) -> Budget:
-        return Budget(self.max_changes, self.max_negative_flips, self.keep_rate)
+    @property
+    def _decides_from_data(self) -> bool:
+        return self.memory == "auto" or self.max_changes is not None
 
-    def _decision_threshold(self) -> float | None:
-        return fitted_threshold(self.estimator_)
-
-    def _threshold_in_force(self, previous: Chain | None) -> float:
-        """Return the decision threshold: the parameter, the estimator's, or the incumbent's."""
-        if score_kind(self.estimator_) != PROBABILITY or len(self.classes_) != 2:
-            return 0.0
-        fitted = fitted_threshold(self.estimator_)
-        if fitted is None and isinstance(self.estimator_, _WITH_THRESHOLD):
-            raise ValueError(
-                f"estimator={type(self.estimator_).__name__} has a threshold on decision values, "
-                'which is not supported: use response_method="predict_proba".'
-            )
-        if fitted is None and previous is not None:
-            newest = previous.newest
-            if newest.threshold is not None and score_kind(newest.model) == PROBABILITY:
-                return newest.threshold
-            fitted = fitted_threshold(newest.model)
-        # These classifiers predict classes_[1] from the threshold on, not only beyond it.
-        return 0.5 if fitted is None else float(np.nextafter(fitted, 0.0))
-
-    def _error_threshold(self, threshold: float) -> float:
-        """Return the probability at which both errors cost the same: the decision threshold."""
-        if score_kind(self.estimator_) == PROBABILITY:
-            return threshold
-        blocks = getattr(self.estimator_, "block_thresholds_", None)  # of estimators that vote
-        known = fitted_threshold(self.estimator_) if blocks is None else float(np.mean(blocks))
-        return 0.5 if known is None else known
-
-    def _certify(self, certificate: Certificate, options: Options) -> Certificate:
+    def _certify(self, certificate: Certificate) -> Certificate:
         """Issue the estimator's certificate again, for a run that keeps this incumbent."""
         if self.incumbent is None:
             return certificate
         bound = bind_fitted(self.incumbent)
-        newest = self.chain_.newest
+        newest = self.chain_[-1]
+        has_margin = hasattr(self.estimator_, MARGIN)
         kept = {
             "fingerprint": bound.digest,
             "memory": newest.memory,
             "band": newest.band,
-            "unit": self.band_unit.replace("_", " "),
-            "threshold": None if hasattr(self.estimator_, MARGIN) else options.shown_threshold,
+            "threshold": None if has_margin else self.history_[-1]["threshold"],
         }
         run = certificate.identity
         unbound = (*run.unbound, *(f"incumbent: {text}" for text in bound.unbound))
         failed = run.failed_conditions
-        if options.from_data:
+        if self._decides_from_data:
             failed = (*failed, CHOSEN_FROM_DATA)
             self._warn_if_lost(certificate, newest)
         # theorem: incumbent-band (section 5: the bound on two runs stands for given settings)
         run = replace(run, incumbent=kept, unbound=unbound, failed_conditions=failed)
         return Certificate.of(derive(certificate.task, certificate.inputs), run)
 
-    def _warn_if_lost(self, certificate: Certificate, newest: Retraining) -> None:
+    def _warn_if_lost(self, certificate: Certificate, newest: Step) -> None:
         """Warn that a certificate is lost because the sample decides on memory or band."""
         if certificate.verdict == "not certified":
             return
         warn_user(
             f"{type(self.estimator_).__name__} is {certificate.verdict}, this model is not: memory "
-            'and band are decided from this sample (memory="auto" or a budget), and another lab '
-            "may decide differently. Give memory=0.5 and no budget to keep the certificate, or let "
-            f"one lab decide and give all others its memory={newest.memory:g} and "
+            'and band are decided from this sample (memory="auto" or max_changes), and another lab '
+            "may decide differently. Give memory=0.5 and no max_changes to keep the certificate, "
+            f"or let one lab decide and give all others its memory={newest.memory:g} and "
             f"band={newest.band:g}.",
             NotCertifiedWarning,
         )
@@ -467,21 +523,15 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         ndarray of shape (n,)
             Labels. A prediction does not depend on the other rows.
         """
-        codes = self._replay(X, ids)[0].prediction
+        codes = self._replay(X, ids).prediction
         return self.classes_[codes]
 
     def predict_batch(
-        self,
-        X: Any,
-        *,
-        max_changes: float | None = None,
-        max_negative_flips: float | None = None,
-        keep_rate: float | None = None,
-        ids: Any = None,
+        self, X: Any, *, max_changes: float | None = None, ids: Any = None
     ) -> NDArray[Any]:
-        """Predict a batch, and change no more predictions than a budget allows.
+        """Predict a batch, and change no more predictions than a share of its rows.
 
-        The changes of `predict` with the strongest evidence are made first; the others wait. Which
+        The changes of `predict` with the strongest evidence are made; the others wait. Which
         ones are made depends on the other rows of the batch, and the chain does not remember it.
 
         Parameters
@@ -491,13 +541,6 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         max_changes : float, default=None
             Share of the rows whose prediction may change, which is never exceeded. If None, the
             parameter of the estimator.
-        max_negative_flips : float, default=None
-            Share of the rows that may change from right to wrong: the sum, over changed rows, of
-            the probability that the remembered prediction is right, by ``predict_proba``. None:
-            the parameter.
-        keep_rate : float, default=None
-            By how much the share of ``classes_[1]`` among the predictions may change, which is
-            never exceeded. If None, the parameter of the estimator.
         ids : array-like of shape (n,), default=None
             As in `predict`.
 
@@ -506,25 +549,17 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         ndarray of shape (n,)
             Labels.
         """
-        check_is_fitted(self)
-        given = (max_changes, max_negative_flips, keep_rate)
-        pairs = zip(given, self._budget(), strict=True)
-        budget = Budget(*(own if value is None else value for value, own in pairs))
-        for name, share in budget._asdict().items():
-            if share is not None and not 0 <= share <= 1:
-                raise ValueError(f"{name}={share} must be a share of the rows, between 0 and 1.")
-        if budget.keep_rate is not None and len(self.classes_) != 2:
-            raise ValueError(f"keep_rate={budget.keep_rate} requires two classes.")
-        found, scale = self._replay(X, ids)
-        before = found.remembered
-        cost = np.zeros(len(before))
-        if budget.max_negative_flips is not None:
-            cost = self.predict_proba(X)[np.arange(len(before)), np.maximum(before, 0)]
-        strength = margins(found.evidence, before) / scale
-        moves = changes_between(before, found.prediction, strength, cost)
-        made = choose_changes(moves, budget, len(before))
+        found = self._replay(X, ids)
+        share = self.max_changes if max_changes is None else max_changes
+        if share is None:
+            return self.classes_[found.prediction]
+        if not 0 <= share <= 1:
+            raise ValueError(f"max_changes={share} must be a share of the rows, between 0 and 1.")
+        changed = np.flatnonzero(found.prediction != found.before)
+        strength = margins(self._evidence(found), found.before)[changed]
+        waiting = changed[np.argsort(-strength, kind="stable")[whole_rows(share, n_rows(X)) :]]
         codes = found.prediction.copy()
-        codes[moves.row[~made]] = before[moves.row[~made]]
+        codes[waiting] = found.before[waiting]
         return self.classes_[codes]
 
     def explain(self, X: Any, *, ids: Any = None) -> KeptExplanation:
@@ -540,17 +575,16 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         KeptExplanation
             Prints as sentences; ``frame()`` gives a table.
         """
-        found, scale = self._replay(X, ids)
-        before = found.remembered
-        newest = self.chain_.newest
+        found = self._replay(X, ids)
+        evidence = self._evidence(found)
         return KeptExplanation(
             prediction=self.classes_[found.prediction],
-            incumbent_prediction=self.classes_[np.maximum(before, 0)],
-            new_prediction=self.classes_[found.evidence.argmax(axis=1)],
-            margin=margins(found.evidence, before),
-            band=np.full(len(before), newest.band) * scale,
+            incumbent_prediction=self.classes_[np.maximum(found.before, 0)],
+            new_prediction=self.classes_[evidence.argmax(axis=1)],
+            margin=margins(evidence, found.before),
+            band=np.full(len(evidence), self.chain_[-1].band),
             unchanged_for=found.age,
-            is_alone=not self.chain_.recent,
+            is_alone=len(self.chain_) == 1,
         )
 
     @available_if(_fitted_has("predict_proba"))
@@ -570,22 +604,149 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         """
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
-        return mixed_probabilities(self.chain_, X, self.classes_)
+        mixed: Floats | None = None
+        for step in self.chain_:
+            known = np.array_equal(getattr(step.model, "classes_", ()), self.classes_)
+            if known and hasattr(step.model, PROBABILITY):
+                found = np.asarray(step.model.predict_proba(copy_rows(X)))
+                mixed = mix(mixed, found, step.memory)
+        assert mixed is not None
+        return mixed
 
-    def _replay(self, X: Any, ids: Any) -> tuple[Replay, Floats | float]:
-        """Return the chain at these points, and what one unit of the last band is there."""
+    def _replay(self, X: Any, ids: Any) -> Replay:
+        """Return the chain at these points."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
         if ids is not None:
             check_ids(X, ids)
-        scores = chain_scores(self.chain_, copy_rows(X), ids, self.classes_, self.band_unit)
-        return replay_scores(self.chain_, scores), scores.scores[-1].scale
+        kind = score_kind(self.estimator_)
+        return replay_labels(self.chain_, X, ids, self.classes_, kind)
+
+    def _evidence(self, found: Replay) -> Floats:
+        threshold = self.chain_[-1].threshold
+        assert threshold is not None
+        return evidence_of(found.score, threshold)
 
     def __sklearn_tags__(self) -> Any:
         return with_base_tags(super().__sklearn_tags__(), base_estimator(self.estimator))
 
 
-CHOSEN_FROM_DATA = (
-    "memory and band of the incumbent were chosen from this sample (memory='auto' or a budget), "
-    "and two runs may choose differently"
-)
+def threshold_on_last_label(
+    threshold: Any, pos_label: Any, classes: NDArray[Any], codes: Codes
+) -> float:
+    """Return a decision threshold as a probability of the last label.
+
+    >>> classes, codes = np.array(["bad", "good"]), np.array([0, 1, 1, 1])
+    >>> threshold_on_last_label(0.1, "bad", classes, codes)
+    0.9
+    >>> threshold_on_last_label((1, 4), "good", classes, codes)
+    0.2
+    >>> threshold_on_last_label("prevalence", None, classes, codes)
+    0.75
+    """
+    check_pos_label(threshold, pos_label, classes)
+    if isinstance(threshold, str) and threshold != "prevalence":
+        raise ValueError(
+            f"threshold={threshold!r} must be a number in (0, 1), costs such as (1, 5) or "
+            "'prevalence'; for a recall or a rate use TunedThresholdClassifierCV as estimator."
+        )
+    known = known_threshold(threshold_of_label(threshold, pos_label, classes))
+    return prevalence(codes) if known is None else known
+
+
+def takes_groups(base: Any) -> bool:
+    """Tell whether ``fit`` of an estimator, or of the one inside it, has the argument groups."""
+    inner = getattr(base, "estimator", None)
+    return any(has_fit_parameter(one, "groups") for one in (base, inner) if hasattr(one, "fit"))
+
+
+def check_incumbent(incumbent: Any, X: Any, classes: NDArray[Any], names: Any) -> None:
+    """Raise if the incumbent is not fitted, or has other columns or labels than the new sample."""
+    if hasattr(incumbent, "__sklearn_tags__"):  # others only need to predict
+        check_is_fitted(incumbent)
+        if is_regressor(incumbent):
+            raise ValueError(f"incumbent={incumbent!r} is a regressor: give a classifier.")
+    check_columns(incumbent, X, names)
+    labels = getattr(incumbent, "classes_", None)
+    is_complete = labels is not None
+    if labels is None:
+        some = take_rows(X, np.arange(min(n_rows(X), _N_LABEL_ROWS)))
+        labels = predict_with(incumbent, some, None)
+    known = set(np.asarray(labels).tolist())
+    present = set(classes.tolist())
+    only_incumbent = sorted(known - present, key=str)
+    only_sample = sorted(present - known, key=str) if is_complete else []
+    if only_incumbent or only_sample:
+        raise ValueError(
+            "labels of incumbent and y must match: "
+            f"incumbent has {sorted(known, key=str)[:5]}, y has {sorted(present, key=str)[:5]}; "
+            f"not in y: {only_incumbent[:5]}, unknown to incumbent: {only_sample[:5]}. Use one "
+            "coding of the labels in both; if a class has no rows or is new, start a new chain "
+            "(incumbent=None)."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class KeptExplanation(InWords):
+    """One row per point: the incumbent's prediction, the evidence, and whether it was clear.
+
+    Parameters
+    ----------
+    prediction : ndarray
+        Predicted label.
+    incumbent_prediction : ndarray
+        The prediction before the last retraining.
+    new_prediction : ndarray
+        What the score predicts without the band. With ``memory=0`` it is the prediction of the new
+        estimator alone.
+    margin : ndarray
+        Evidence for ``new_prediction`` beyond the decision threshold; the incumbent's prediction
+        stays where that is another one and at most ``band``.
+    band : ndarray
+        Half-width of the band, in the unit of the margin.
+    unchanged_for : ndarray of int
+        Retrainings since the prediction last changed, as far as the chain goes back.
+    is_alone : bool, default=False
+        Whether the chain has one model, so that no earlier prediction is remembered.
+    """
+
+    prediction: NDArray[Any]
+    incumbent_prediction: NDArray[Any]
+    new_prediction: NDArray[Any]
+    margin: Floats
+    band: Floats
+    unchanged_for: NDArray[np.intp]
+    is_alone: bool = False
+
+    @property
+    def changed(self) -> NDArray[np.bool_]:
+        """Whether the last retraining has changed the prediction."""
+        return np.asarray(self.prediction != self.incumbent_prediction)
+
+    @property
+    def kept_because(self) -> NDArray[np.str_]:
+        """Why a prediction is as before: "agreement", "band", or empty if it has changed."""
+        agrees = self.new_prediction == self.incumbent_prediction
+        return np.where(self.changed, "", np.where(agrees, "agreement", "band"))
+
+    def sentences(self) -> Iterator[str]:
+        """Explain each point in a few sentences."""
+        reasons = self.kept_because
+        for row in range(len(self)):
+            old = self.incumbent_prediction[row]
+            new = self.new_prediction[row]
+            evidence = f"margin {self.margin[row]:.3f}, band {self.band[row]:g}"
+            if self.is_alone:
+                yield f"Prediction {new!s}: there is no earlier prediction to keep ({evidence})."
+            elif reasons[row] == "agreement":
+                yield f"Prediction {new!s}: the model in use and the new one agree ({evidence})."
+            elif reasons[row] == "band":
+                yield (
+                    f"Prediction {old!s}, as before: the new model leans to {new!s}, but not "
+                    f"clearly enough to change the prediction ({evidence})."
+                )
+            else:
+                yield (
+                    f"Prediction {self.prediction[row]!s} instead of {old!s}: the new evidence is "
+                    f"clear ({evidence})."
+                )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,21 +13,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import RunContext, fit_in_context
-from replearn.learners.incumbent_chain import (
+from replearn.learners.chain import (
+    FIXED_MEMORY,
     MAX_MEMORY,
-    Chain,
-    Floats,
     KeepsChain,
-    Retraining,
-    mix,
-    predict_with,
-)
-from replearn.learners.incumbent_retraining import (
+    Step,
+    calibration_report,
     chain_of,
     check_columns,
-    memory_of,
-    spread_rows,
-    today,
+    extended,
+    held_out_rows,
+    keep_number,
+    mix,
+    new_rows_of,
+    remember_or_forget,
+    replay_numbers,
+    score_of,
+    why_numbers_worse,
 )
 from replearn.learners.inputs import (
     all_or_nothing,
@@ -38,15 +40,8 @@ from replearn.learners.inputs import (
     with_base_tags,
 )
 from replearn.learners.regressor import check_numbers
+from replearn.learners.row_sketch import sketch_rows
 from replearn.tables import take_rows
-
-
-class NumberReplay(NamedTuple):
-    """The chain after its last retraining."""
-
-    score: Floats  # the running mean
-    remembered: Floats  # predictions before the last retraining
-    prediction: Floats
 
 
 class IncumbentRegressor(RegressorMixin, KeepsChain):
@@ -62,11 +57,12 @@ class IncumbentRegressor(RegressorMixin, KeepsChain):
         The estimator that is trained anew; ``Ridge()`` if None.
     incumbent : fitted regressor, default=None
         The model in use; None for the first fit. It is not changed, and ``clone`` keeps it.
-    memory : float or "all", default=0.5
-        Weight of the remembered mean, from 0 to 0.8. "all" is the mean of all models, up to that
-        weight. There is no "auto", the default of `IncumbentClassifier`: its rule compares labels
-        on the rows on which two rules decide differently, and no such rule has been measured for
-        numbers. After a sudden change, start a new chain (``incumbent=None``).
+    memory : float or "auto", default="auto"
+        Weight of the remembered mean, from 0 to 0.8. With "auto" it is 0.7, or 0.5, or nothing is
+        remembered: the first of these whose squared errors and mean no test shows to be worse than
+        those of the new estimator alone, on rows of the new sample that it has not seen (five more
+        fits on four fifths of the sample). Where the sample cannot show it (fewer than 100 new
+        rows, or rows of the incumbent's sample) memory is 0.5, and ``fit`` warns.
     band : float, default=0.0
         How far the mean must be from the old prediction to change it, in units of y.
 
@@ -74,13 +70,13 @@ class IncumbentRegressor(RegressorMixin, KeepsChain):
     ----------
     estimator_ : regressor
         The estimator, trained on the new sample.
-    chain_ : Chain
+    chain_ : tuple of Step
         The start of the chain and its latest 16 retrainings.
     history_ : list of dict
-        One entry for each of the latest 120 retrainings: date, rows, memory, band, share of
-        predictions changed and mean size of a change, on training rows.
-    n_retrainings_ : int
-        Number of incumbents in the chain.
+        One entry of plain values for the start and for each of the latest retrainings, up to 120,
+        as in `IncumbentClassifier`; an alarm is "squared_error" or "mean".
+    row_sketch_ : RowSketch or None
+        Keyed hashes of at most 512 training rows.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -88,7 +84,7 @@ class IncumbentRegressor(RegressorMixin, KeepsChain):
 
     See Also
     --------
-    IncumbentClassifier : The same for labels, with budgets and automatic memory.
+    IncumbentClassifier : The same for labels.
     PointwiseReplicableRegressor : Two labs without a common model.
 
     Notes
@@ -111,18 +107,27 @@ class IncumbentRegressor(RegressorMixin, KeepsChain):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"]), None],
         "incumbent": [HasMethods(["predict"]), None],
-        "memory": [Interval(Real, 0, MAX_MEMORY, closed="both"), StrOptions({"all"})],
+        "memory": [Interval(Real, 0, MAX_MEMORY, closed="both"), StrOptions({"auto"})],
         "band": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(self, estimator=None, incumbent=None, *, memory=0.5, band=0.0):
+    def __init__(self, estimator=None, incumbent=None, *, memory="auto", band=0.0):
         self.estimator = estimator
         self.incumbent = incumbent
         self.memory = memory
         self.band = band
 
     @checked_fit
-    def fit(self, X: Any, y: ArrayLike, *, context: RunContext | None = None, **fit_params: Any):
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        new_rows: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        context: RunContext | None = None,
+        **fit_params: Any,
+    ):
         """Train the estimator on a new sample; the incumbent is not trained.
 
         Parameters
@@ -131,6 +136,11 @@ class IncumbentRegressor(RegressorMixin, KeepsChain):
             The new sample.
         y : array-like of shape (n,)
             Numbers.
+        new_rows : array-like of bool of shape (n,), default=None
+            Rows that no model of the chain has been trained on, if samples overlap: memory is
+            decided on these. If None, all rows are new.
+        groups : array-like of shape (n,), default=None
+            Rows that belong together: they are left out together when memory is decided.
         context : RunContext, default=None
             How to run, for estimators whose ``fit`` takes it. It does not change the result.
         **fit_params
@@ -140,6 +150,12 @@ class IncumbentRegressor(RegressorMixin, KeepsChain):
         -------
         self : object
             The fitted estimator.
+
+        Warns
+        -----
+        RetrainingWarning
+            If a test shows that what is remembered is worse than the new estimator alone, or if the
+            sample cannot show it.
         """
         self._refuse_itself()
         with all_or_nothing(self):
@@ -147,22 +163,57 @@ class IncumbentRegressor(RegressorMixin, KeepsChain):
             refuse_classifier(self.incumbent, "incumbent")
             values = check_numbers(X, y)
             X = check_features(self, X, reset=True)
-            previous = chain_of(self.incumbent)
-            if previous is not None:
+            if self.incumbent is not None:
                 check_columns(self.incumbent, X, getattr(self, "feature_names_in_", None))
+            rows = held_out_rows(new_rows, len(values))
             self.estimator_ = fit_in_context(clone(self._base()), X, values, context, **fit_params)
-            entry = {"date": today(), "rows": len(values), "memory": 0.0, "band": 0.0}
-            if previous is None:
-                self.chain_ = Chain(Retraining(self.estimator_, 0.0, 0.0, 0.0))
+            entry = {"rows": len(values), "memory": 0.0, "band": 0.0}
+            if self.incumbent is None:
+                self.chain_ = (Step(self.estimator_, 0.0, 0.0, None),)
             else:
-                memory = memory_of(self.memory, previous)
-                new = Retraining(self.estimator_, memory, float(self.band), 0.0)
-                extended = previous.extended(new)
-                self.chain_ = extended.bounded()
-                some = take_rows(X, spread_rows(np.arange(len(values))))
-                entry |= {"memory": memory, "band": new.band, **_changes(extended, some)}
+                entry |= self._retrain(X, values, rows, groups, fit_params)
             self._record(entry)
+            self.row_sketch_ = sketch_rows(X)
         return self
+
+    def _retrain(
+        self,
+        X: Any,
+        y: NDArray[np.float64],
+        rows: NDArray[np.intp],
+        groups: Any,
+        fit_params: dict[str, Any],
+    ) -> dict[str, Any]:
+        """Decide the memory, extend the chain, and return what ``history_`` says about it."""
+        chain = chain_of(self.incumbent)
+        assert chain is not None
+        every, untested = None, None
+        if self.memory == "auto":
+            base = self._base()
+            every, untested = self._cross_fitted(base, X, y, rows, groups, fit_params)
+        points = take_rows(X, rows)
+        found = replay_numbers(chain, points, None)
+        score = score_of(self.estimator_, points, None) if every is None else every[rows]
+        tested = new_rows_of(X, y, score, rows, groups, fit_params)
+        memory = FIXED_MEMORY if self.memory == "auto" else float(self.memory)
+        band, alarm = float(self.band), None
+        if every is not None:
+            memory, band, alarm = remember_or_forget(found, tested, band, why_numbers_worse)
+        step = Step(self.estimator_, memory, band, None)
+        self.chain_ = extended(chain, step)
+        mixed = mix(found.score, score, memory)
+        changes = keep_number(mixed, found.prediction, step) - found.prediction
+        entry = {
+            "memory": memory,
+            "band": band,
+            "alarm": alarm,
+            "untested": untested,
+            "changed": float((changes != 0.0).mean()),
+            "mean_change": float(np.abs(changes).mean()),
+        }
+        if every is not None:
+            entry |= {"tested": len(rows), **calibration_report(tested, found.score, mixed)}
+        return entry
 
     def predict(self, X: Any, *, ids: Any = None) -> NDArray[np.float64]:
         """Predict numbers: the remembered ones, unless the mean is far from them.
@@ -183,39 +234,11 @@ class IncumbentRegressor(RegressorMixin, KeepsChain):
         X = check_features(self, X, reset=False)
         if ids is not None:
             check_ids(X, ids)
-        return replay_numbers(self.chain_, X, ids).prediction
+        prediction: NDArray[np.float64] = replay_numbers(self.chain_, X, ids).prediction
+        return prediction
 
     def _base(self) -> Any:
         return Ridge() if self.estimator is None else self.estimator
 
     def __sklearn_tags__(self) -> Any:
         return with_base_tags(super().__sklearn_tags__(), self._base())
-
-
-def replay_numbers(chain: Chain, X: Any, ids: Any) -> NumberReplay:
-    """Repeat the retrainings of a chain at some points, from the oldest to the newest."""
-    score = np.asarray(predict_with(chain.start.model, X, ids), dtype=np.float64)
-    prediction = score
-    remembered = score
-    for one in chain.recent:
-        new = np.asarray(predict_with(one.model, X, ids), dtype=np.float64)
-        score = mix(score, new, one.memory)
-        remembered = prediction
-        # theorem: incumbent-band (section 9: a change travels further than the band)
-        prediction = np.where(np.abs(score - remembered) > one.band, score, remembered)
-    return NumberReplay(score, remembered, prediction)
-
-
-def _changes(extended: Chain, X: Any) -> dict[str, Any]:
-    """Return what the last retraining changes at some points, and what dropping old ones does."""
-    found = replay_numbers(extended, X, None)
-    changed = found.prediction != found.remembered
-    entry = {
-        "changed": float(changed.mean()),
-        "mean_change": float(np.abs(found.prediction - found.remembered).mean()),
-        "dropped_weight": extended.dropped_weight(),
-    }
-    if len(extended.bounded().recent) < len(extended.recent):
-        kept = replay_numbers(extended.bounded(), X, None)
-        entry["dropped_changes"] = float((kept.prediction != found.prediction).mean())
-    return entry

@@ -227,6 +227,22 @@ def check_labels(X: Any, y: Any, classes: Any) -> tuple[NDArray[np.intp], NDArra
     return np.searchsorted(known, present)[codes].astype(np.intp), known
 
 
+def check_pos_label(threshold: Any, pos_label: Any, classes: NDArray[Any]) -> None:
+    """Require ``pos_label`` for a threshold where the labels do not say which one is positive.
+
+    The labels 0 and 1 and booleans do. "prevalence" decides the same for both labels.
+    """
+    is_known = classes.dtype.kind == "b" or classes.tolist() == [0, 1] or len(classes) != 2
+    if threshold is None or pos_label is not None or threshold == "prevalence" or is_known:
+        return
+    first, last = classes.tolist()
+    raise ValueError(
+        f"threshold={threshold!r} requires pos_label, the label that it is about: the labels are "
+        f"{first!r} and {last!r}. pos_label={first!r} predicts {first!r} where its probability "
+        f"reaches the threshold, pos_label={last!r} predicts {last!r} where that of {last!r} does."
+    )
+
+
 def refuse_one_class(classes: NDArray[Any]) -> None:
     """Refuse a sample in which there is nothing to tell apart."""
     if len(classes) < 2:

@@ -34,6 +34,7 @@ from replearn.learners.inputs import (
     check_base,
     check_features,
     check_n_models,
+    check_pos_label,
     checked_fit,
     fitted_key,
     with_base_tags,
@@ -54,7 +55,6 @@ from replearn.learners.training import (
 from replearn.learners.usefulness import (
     N_ROWS,
     warn_if_useless,
-    warn_if_votes_are_few,
 )
 from replearn.learners.vote import FittedVote, measure_votes, partition_variance
 from replearn.randomness import SharedKey, read_once
@@ -249,6 +249,7 @@ class PointwiseReplicableClassifier(VotePredictions):
     ) -> None:
         """Plan, train, vote and certify: the same for rows in memory and in files."""
         key = self._key_for_fit()
+        check_pos_label(self.threshold, self.pos_label, classes)
         base, threshold = split_threshold(
             base_estimator(self.estimator), self.threshold, classes, self.pos_label
         )
@@ -267,7 +268,6 @@ class PointwiseReplicableClassifier(VotePredictions):
         # Train: disjoint blocks of equal size, one base estimator on each.
         run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
         warned = warn_if_blocks_cannot_learn(plan.task, design, base)
-        warn_if_votes_are_few(plan, given.class_counts, classes, base)
         trained = block_estimator(base, threshold)
         blocks = sample.cut(design, own)
         blocks.train(trained, **run)

@@ -44,6 +44,7 @@ from replearn.learners.inputs import (
     check_base,
     check_features,
     check_n_models,
+    check_pos_label,
     checked_fit,
     fitted_key,
     with_base_tags,
@@ -68,7 +69,6 @@ from replearn.learners.training import (
 )
 from replearn.learners.usefulness import (
     N_ROWS,
-    warn_if_scores_are_few,
     warn_if_useless,
 )
 from replearn.randomness import SharedKey
@@ -266,7 +266,6 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
 
             # Train: two dozen disjoint blocks, or fewer in a few ways.
             sample = given.planned(key, cut)
-            warn_if_scores_are_few(cut.n_blocks, params.rho, given, classes, base)
             run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
             blocks = sample.cut(cut, key)
             blocks.train(trained, **run)
@@ -340,6 +339,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
 
     def _split_threshold(self, classes: NDArray[Any]) -> tuple[Any, Any]:
         """Return the base estimator and its decision threshold, 0.5 by default."""
+        check_pos_label(self.threshold, self.pos_label, classes)
         base, threshold = split_threshold(
             base_estimator(self.estimator), self.threshold, classes, self.pos_label
         )

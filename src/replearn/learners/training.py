@@ -105,11 +105,6 @@ class Sample(NamedTuple):
         return int(shape[1]) if len(shape) == 2 and not is_sparse(self.X) else None
 
     @property
-    def class_counts(self) -> NDArray[np.int64]:
-        """How often each class occurs."""
-        return np.bincount(self.codes)
-
-    @property
     def points(self) -> Points:
         """The rows as points, each beside its group where there are groups."""
         points = self.with_params(as_points(self.X))

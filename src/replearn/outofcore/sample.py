@@ -66,12 +66,6 @@ class FileSample:
         """Number of features."""
         return len(self.job.table.features)
 
-    @property
-    def class_counts(self) -> NDArray[np.int64]:
-        """How often each class occurs, in all rows."""
-        counts = self.look.label_counts()
-        return np.array([counts[label] for label in self.job.table.classes])
-
     def failed_conditions(self) -> tuple[str, ...]:
         """Return what the rows refute of the conditions of a certificate, and warn about it."""
         return replace(self.look, table=self.job.table).failed_conditions()

@@ -1,6 +1,7 @@
 from .coins import CoinDecision, decide_coin, decide_coins
 from .complete import CompleteLearner
 from .correlated_sampling import CorrelatedDraw, sample_correlated, sample_correlated_stream
+from .domain_reduction import LazyDomain
 from .finite_randomness import FiniteRandomnessClassifier
 from .heavy_hitters import HeavyHitters, find_heavy_hitters
 from .heavy_labels import HeavyLabels, label_heavy_hitters
@@ -18,6 +19,7 @@ __all__ = [
     "FiniteRandomnessClassifier",
     "HeavyHitters",
     "HeavyLabels",
+    "LazyDomain",
     "PrivateSelection",
     "QuantileGrid",
     "RealizableReplicableClassifier",

@@ -16,7 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.bounds import finite_randomness_flip_bound
+from replearn.bounds.numeric import upper_probability
+from replearn.bounds.pairs import central_binomial
+from replearn.bounds.selection import selection_flip_bound_sampled
+from replearn.bounds.theorem import theorem
 from replearn.checks.choices import certify_choice
 from replearn.checks.fingerprint import bind_estimator
 from replearn.compat import HasMethods, Interval
@@ -48,11 +51,32 @@ from replearn.learners.training import (
 from replearn.paper.single_rule import check_two_labels
 from replearn.primitives import choose_by_errors, sample_order
 from replearn.randomness import SharedKey
-from replearn.records import require_integer
+from replearn.records import check_count, check_fraction, require_integer
 from replearn.tables import n_rows, take_rows
 
 _MAX_BLOCKS = 10_000_000
 _MAX_ROWS = 10**15
+
+
+@theorem("finite-randomness")
+def finite_randomness_flip_bound(
+    n_blocks: int, n_candidates: int, sharpness: float, m: int, gamma: float | None
+) -> float:
+    """Probability that the models of two runs differ, at one point or on a mass above ``gamma``.
+
+    Returns ``R f(T) / gamma + tanh((t / 2) (R f(T) + sqrt(ln R / m)))`` for R thresholds that are
+    compared on m rows, rounded up; gamma None (one fixed point) counts as 1.
+
+    >>> finite_randomness_flip_bound(1000, 10, 30.0, 10_000, 0.1)
+    1.0
+    >>> round(finite_randomness_flip_bound(10_000_000, 4, 30.0, 10_000_000, 0.1), 3)
+    0.023
+    """
+    check_count("n_candidates", n_candidates)
+    moved = n_candidates * central_binomial(n_blocks)
+    alike = moved if gamma is None else moved / check_fraction("gamma", gamma)
+    differ = selection_flip_bound_sampled(sharpness, n_candidates, m, drift=moved)
+    return upper_probability(alike + differ)
 
 
 def blocks_needed(n_candidates: int, sharpness: float, rho: float, gamma: float | None) -> int:

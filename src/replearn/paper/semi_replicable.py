@@ -1,8 +1,7 @@
 """Semi-replicable learning: a shared unlabelled pool is enough.
 
-In the paper: ``thm:semi-supervised-repl-ub-formal``. The pool gives a list of candidates, and
-one of them is chosen as by
-`replearn.select_hypothesis`. Theory page: semi-replicable.
+In the paper: ``thm:semi-supervised-repl-ub-formal``. The pool gives a list of candidates, and one
+of them is chosen as by `replearn.select_hypothesis`. Theory page: semi-replicable.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from replearn import registry
 from replearn.exceptions import ModelFileError
-from replearn.learners import Chain, FittedState, Retraining, Usefulness
+from replearn.learners import FittedState, RowSketch, Step, Usefulness
 from replearn.persistence._parts import as_document, check_savable, read_document
 from replearn.primitives import Selection
 from replearn.randomness import SharedKey, key_or_default
@@ -22,7 +23,7 @@ _MARK = "__replearn__"
 """Key of the dictionaries that stand for values of this library."""
 
 _RECORDS: dict[Any, Any] = {
-    kind.__name__: kind for kind in (Chain, Retraining, Selection, Usefulness)
+    kind.__name__: kind for kind in (RowSketch, Selection, Step, Usefulness)
 }
 """Dataclasses that are written field by field."""
 
@@ -34,9 +35,9 @@ def estimator_class(name: str) -> Any:
     return registry.estimator_class(name)
 
 
-def take_apart(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def take_apart(model: Any, without: Sequence[str] = ()) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split an estimator into documents (JSON) and everything else; the key is in neither."""
-    written = _written(model)
+    written = {name: value for name, value in _written(model).items() if name not in without}
     documents = {name: as_document(value) for name, value in written.items()}
     rest = {name: written[name] for name, document in documents.items() if document is None}
     state = _encode_all(

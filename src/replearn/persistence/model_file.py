@@ -67,6 +67,7 @@ def save(
     path: str | os.PathLike[str],
     *,
     include_key: bool = False,
+    sketch: bool = True,
     notes: dict[str, Any] | None = None,
 ) -> None:
     """Save a fitted estimator to a file, without pickle.
@@ -83,6 +84,10 @@ def save(
     include_key : bool, default=False
         Whether to store the shared key. By default only its fingerprint is stored, and `load`
         needs the key; `WeakKeyWarning` warns if it can be guessed from the fingerprint.
+    sketch : bool, default=True
+        Whether to store the sketch of the training rows that an incumbent has (``row_sketch_``):
+        keyed hashes of at most 512 rows, by which somebody who has a row can tell whether it was
+        used.
     notes : dict, default=None
         JSON values to store with the model; `describe` returns them.
 
@@ -107,7 +112,7 @@ def save(
             f"cannot save this {type(model).__name__}: it has no certificate. Save the estimator "
             "that it is a part of, PointwiseReplicableClassifier(...)."
         )
-    documents, rest = take_apart(model)
+    documents, rest = take_apart(model, without=() if sketch else ("row_sketch_",))
     shared_key = getattr(model, "shared_key", None)
     key = key_or_default(shared_key)
     is_keyless = "certificate_" not in documents and shared_key is None

@@ -25,13 +25,7 @@ MODULES = (
     "impossible",
     "promise",
     "frontier",
-    "scaling_rho",
-    "scaling_approximate",
-    "scaling_realizable",
-    "scaling_dimension",
-    "scaling_thresholds",
-    "scaling_semi",
-    "scaling_heavy",
+    "scaling",
 )
 
 

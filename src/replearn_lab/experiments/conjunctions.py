@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from replearn_lab.bisection import smallest_size
 from replearn_lab.distributions import Sample, ThresholdsOnAxes, threshold_rows
 from replearn_lab.drawing import COLORS, legend, panel
 from replearn_lab.experiment import Bench, Numbers
-from replearn_lab.power_law import draw_lines, line, said
+from replearn_lab.measuring import draw_lines, line, said, smallest_size
 from replearn_lab.private import PublicCutsLearner, ThresholdFromConjunctions
 
 EPSILON = 1.0

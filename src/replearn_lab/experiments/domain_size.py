@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from replearn import plan
-from replearn.bounds import collision_bound
 from replearn.learners import PointwiseReplicableClassifier
+from replearn.paper.domain_reduction import LazyDomain, collision_bound
 from replearn_lab.drawing import COLORS, legend, panel
 from replearn_lab.experiment import Bench, Numbers
-from replearn_lab.lazy_domain import LazyDomain
 from replearn_lab.learning import keyed
 
 N_BLOCKS = 20

@@ -9,10 +9,9 @@ import numpy as np
 from replearn.bounds import uniform_law
 from replearn.paper.signs import joint_sign_flip_bound
 from replearn.records import require_integer
-from replearn_lab.bisection import smallest_size
 from replearn_lab.drawing import COLORS, legend, panel, ticks
 from replearn_lab.experiment import Bench, Numbers
-from replearn_lab.measuring import exponent
+from replearn_lab.measuring import exponent, smallest_size
 
 
 def measure(

@@ -9,8 +9,7 @@ from sklearn.base import clone
 
 from replearn import NotCertifiedWarning
 from replearn.bounds import smallest_sample_selection
-from replearn.bounds.selection import finite_randomness_flip_bound
-from replearn.paper.finite_randomness import above, shared_thresholds
+from replearn.paper.finite_randomness import above, finite_randomness_flip_bound, shared_thresholds
 from replearn.paper.hypotheses import Boxes, Stumps, Thresholds
 from replearn.paper.realizable import (
     RealizableReplicableClassifier,

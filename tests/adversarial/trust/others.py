@@ -9,7 +9,6 @@ import numpy as np
 from scipy.stats import binom
 
 from replearn.bounds import binomial_limits, uniform_law
-from replearn.bounds.incumbent import incumbent_change_rate
 from replearn.bounds.multiclass import agreement_probability
 from replearn.bounds.numeric import equal_share_tail
 from replearn.bounds.regression import rounding_flip_bound
@@ -224,7 +223,8 @@ class Incumbent(Claim):
 
     def certified(self, case):
         mean = case.chances @ case.places
-        return incumbent_change_rate(math.sqrt(case.chances @ (case.places - mean) ** 2), case.band)
+        variance = float(case.chances @ (case.places - mean) ** 2)
+        return min(0.5, variance / (2.0 * case.band**2))  # section 2 of incumbent-band
 
     def value(self, case):
         below, above = self._chances(case)

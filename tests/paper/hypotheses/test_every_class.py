@@ -11,7 +11,6 @@ from replearn.paper.hypotheses import (
     Boxes,
     Conjunctions,
     FiniteClass,
-    Halfspaces,
     HypothesisClass,
     Intervals,
     Stumps,
@@ -36,7 +35,6 @@ CLASSES = [
     Conjunctions(2),
     Conjunctions(2, ("<=", ">")),
     Conjunctions(3, (">", "<=", ">")),
-    Halfspaces(),
     FiniteClass(LISTED, n_features=1),
 ]
 every_class = pytest.mark.parametrize("family", CLASSES, ids=repr)

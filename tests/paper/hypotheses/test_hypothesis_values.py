@@ -7,11 +7,8 @@ from replearn.paper.hypotheses import (
     Box,
     BoxRules,
     Constant,
-    Halfspace,
-    HalfspaceRules,
     hypothesis_from_dict,
     make_box,
-    make_halfspace,
 )
 
 INF = np.inf
@@ -23,8 +20,6 @@ def test_one_function_has_one_value():
     assert make_box([(0, 3, 3)]) == make_box([(0, 3, 3), (1, 0, 1)]) == Constant(False)
     assert make_box([]) == Constant(True)
     assert make_box([(0, -0.0, 1)]) == make_box([(0, 0.0, 1)])
-    assert make_halfspace((2, 4), 6) == make_halfspace((1, 2), 3) == Halfspace((0.5, 1.0), 1.5)
-    assert make_halfspace((0, 0), 0) == Constant(False)
 
 
 @pytest.mark.parametrize(
@@ -32,9 +27,6 @@ def test_one_function_has_one_value():
     [
         (make_box([(0, 41.5, INF)]), ["age"], "age > 41.5"),
         (make_box([(1, 12.5, 30.1), (0, -INF, 4)]), None, "x0 <= 4 and 12.5 < x1 <= 30.1"),
-        (make_halfspace((1, -1), 0), ["a", "b"], "a - b > 0"),
-        (make_halfspace((-1, 0.25), 2), None, "-x0 + 0.25*x1 > 2"),
-        (make_halfspace((0, -2), 2), None, "-x1 > 1"),
         (Constant(True), None, "always"),
     ],
 )
@@ -53,7 +45,6 @@ def test_values_are_frozen_and_pickle():
 
 def test_open_and_closed_ends():
     assert make_box([(0, 1, 2)]).predict([1, 1.5, 2, 2.5]).tolist() == [False, True, True, False]
-    assert make_halfspace((1, 0), 1).predict([[1, 0], [2, 0]]).tolist() == [False, True]
     assert Constant(True).predict([[1, 2], [3, 4]]).tolist() == [True, True]
 
 
@@ -72,8 +63,6 @@ def test_impossible_boxes(bounds):
 
 
 def test_other_errors():
-    with pytest.raises(ValueError, match="must be finite"):
-        make_halfspace((np.nan, 1), 0)
     with pytest.raises(ValueError, match="kind='tree'"):
         hypothesis_from_dict({"kind": "tree"})
 
@@ -86,8 +75,7 @@ def test_many_rules_predict_as_single_ones():
     ends[0, 1] = [-INF, INF]
     ends[1, 1] = [-1.0, 1.0]
     boxes = BoxRules(ends[:, :, 0], ends[:, :, 1])
-    lines = HalfspaceRules(rng.normal(size=(50, 2)), rng.normal(size=50))
-    for rules in (boxes, lines):
+    for rules in (boxes, boxes.take(np.arange(50)[::-1])):
         labels = rules.predict(X)
         values = rng.integers(-(2**61), 2**61, size=(40, 2))
         sums = rules.sums(X, values)

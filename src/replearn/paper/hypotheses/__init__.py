@@ -3,19 +3,16 @@
 from replearn.paper.hypotheses.base import Cover, Dichotomies, HypothesisClass, sauer_bound
 from replearn.paper.hypotheses.boxes import Boxes, Conjunctions, Intervals
 from replearn.paper.hypotheses.finite import FiniteClass
-from replearn.paper.hypotheses.halfspaces import Halfspaces
 from replearn.paper.hypotheses.hypothesis import (
     Box,
     Constant,
-    Halfspace,
     Hypothesis,
     Predictor,
     canonical_text,
     hypothesis_from_dict,
     make_box,
-    make_halfspace,
 )
-from replearn.paper.hypotheses.rules import BoxRules, HalfspaceRules, ListedRules, Rules
+from replearn.paper.hypotheses.rules import BoxRules, ListedRules, Rules
 from replearn.paper.hypotheses.stumps import Stumps, Thresholds
 
 __all__ = [
@@ -27,9 +24,6 @@ __all__ = [
     "Cover",
     "Dichotomies",
     "FiniteClass",
-    "Halfspace",
-    "HalfspaceRules",
-    "Halfspaces",
     "Hypothesis",
     "HypothesisClass",
     "Intervals",
@@ -40,6 +34,5 @@ __all__ = [
     "Thresholds",
     "hypothesis_from_dict",
     "make_box",
-    "make_halfspace",
     "sauer_bound",
 ]

@@ -9,13 +9,12 @@ from typing import Any
 from replearn.paper.hypotheses.base import HypothesisClass
 from replearn.paper.hypotheses.boxes import Boxes, Conjunctions, Intervals
 from replearn.paper.hypotheses.finite import FiniteClass
-from replearn.paper.hypotheses.halfspaces import Halfspaces
 from replearn.paper.hypotheses.hypothesis import hypothesis_from_dict
 from replearn.paper.hypotheses.stumps import Stumps, Thresholds
 
 CLASSES: dict[str, Any] = {
     kind.__name__: kind
-    for kind in (Boxes, Conjunctions, FiniteClass, Halfspaces, Intervals, Stumps, Thresholds)
+    for kind in (Boxes, Conjunctions, FiniteClass, Intervals, Stumps, Thresholds)
 }
 
 

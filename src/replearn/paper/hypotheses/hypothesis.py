@@ -128,42 +128,6 @@ class Box(Hypothesis):
         return {"kind": "box", "bounds": bounds}
 
 
-@dataclass(frozen=True)
-class Halfspace(Hypothesis):
-    """The rule that is 1 if weights . x > offset, in the plane. Use `make_halfspace`.
-
-    Examples
-    --------
-    >>> line = make_halfspace((2.0, -1.0), 3.0)
-    >>> print(line.rule(["age", "dose"]))
-    age - 0.5*dose > 1.5
-    >>> line.predict([[2, 0], [1, 0]])
-    array([ True, False])
-    """
-
-    weights: tuple[float, float]
-    offset: float
-
-    def predict(self, X: ArrayLike) -> Labels:
-        """Return for each row whether it lies above the line."""
-        rows = _columns(X)
-        return self.weights[0] * rows[:, 0] + self.weights[1] * rows[:, 1] > self.offset
-
-    def rule(self, feature_names: Sequence[str] | None = None) -> str:
-        """Return the linear inequality."""
-        terms = [
-            _term(weight, _name(feature, feature_names))
-            for feature, weight in enumerate(self.weights)
-            if weight
-        ]
-        left = " + ".join(terms).replace("+ -", "- ")
-        return f"{left} > {_number(self.offset)}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON data."""
-        return {"kind": "halfspace", "weights": list(self.weights), "offset": self.offset}
-
-
 def make_box(bounds: Iterable[tuple[int, float, float]]) -> Hypothesis:
     """Return the hypothesis "lower < x[feature] <= upper for all bounds" in canonical form.
 
@@ -190,23 +154,6 @@ def make_box(bounds: Iterable[tuple[int, float, float]]) -> Hypothesis:
     return Box(tuple(kept)) if kept else Constant(True)
 
 
-def make_halfspace(weights: tuple[float, float], offset: float) -> Hypothesis:
-    """Return "weights . x > offset", scaled so that the larger weight is 1 or -1.
-
-    Examples
-    --------
-    >>> make_halfspace((0.0, 0.0), -1.0)
-    Constant(value=True)
-    """
-    if not all(isfinite(number) for number in (*weights, offset)):
-        raise ValueError(f"weights {weights} and offset {offset} must be finite")
-    scale = max(abs(weights[0]), abs(weights[1]))
-    if scale == 0:
-        return Constant(offset < 0)
-    scaled = (float(weights[0] / scale) + 0.0, float(weights[1] / scale) + 0.0)
-    return Halfspace(scaled, float(offset / scale) + 0.0)
-
-
 def hypothesis_from_dict(data: dict[str, Any]) -> Hypothesis:
     """Return the hypothesis that `to_dict` wrote.
 
@@ -219,14 +166,12 @@ def hypothesis_from_dict(data: dict[str, Any]) -> Hypothesis:
     kind = data.get("kind")
     if kind == "constant":
         return Constant(bool(data["value"]))
-    if kind == "halfspace":
-        return make_halfspace(tuple(data["weights"]), data["offset"])
     if kind == "box":
         return make_box(
             (feature, -inf if lower is None else lower, inf if upper is None else upper)
             for feature, lower, upper in data["bounds"]
         )
-    raise ValueError(f"kind={kind!r} must be 'constant', 'box' or 'halfspace'")
+    raise ValueError(f"kind={kind!r} must be 'constant' or 'box'")
 
 
 def canonical_text(predictor: Predictor) -> str:
@@ -259,9 +204,3 @@ def _condition(name: str, lower: float, upper: float) -> str:
     if lower == -inf:
         return f"{name} <= {_number(upper)}"
     return f"{_number(lower)} < {name} <= {_number(upper)}"
-
-
-def _term(weight: float, name: str) -> str:
-    if abs(weight) == 1:
-        return name if weight > 0 else f"-{name}"
-    return f"{_number(weight)}*{name}"

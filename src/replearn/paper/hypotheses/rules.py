@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from replearn.paper.hypotheses._inputs import Floats, Labels, as_labels, as_rows, as_sample
 from replearn.paper.hypotheses._sums import box_sums, labelled_sums
-from replearn.paper.hypotheses.hypothesis import Hypothesis, Predictor, make_box, make_halfspace
+from replearn.paper.hypotheses.hypothesis import Hypothesis, Predictor, make_box
 
 # Cells of one block of predictions (hypotheses x rows): about 4 MB as booleans.
 BLOCK_CELLS = 2**22
@@ -124,30 +124,6 @@ class BoxRules(Rules):
         if rest.any():
             sums[rest] = Rules.sums(self.take(rest), rows, values)
         return sums
-
-
-@dataclass(frozen=True, eq=False)
-class HalfspaceRules(Rules):
-    """Halfspaces weights . x > offset in the plane; weights 0 make a constant.
-
-    Examples
-    --------
-    >>> rules = HalfspaceRules(weights=np.array([[1.0, -1.0]]), offset=np.array([0.5]))
-    >>> print(rules[0])
-    x0 - x1 > 0.5
-    """
-
-    weights: Floats
-    offset: Floats
-    n_features = 2
-
-    def __getitem__(self, index: int) -> Hypothesis:
-        return make_halfspace(tuple(self.weights[index].tolist()), float(self.offset[index]))
-
-    def _labels(self, rows: Floats) -> Labels:
-        # Two products and one sum, never a matrix product: the same rounding as one Halfspace.
-        scores = self.weights[:, :1] * rows[:, 0] + self.weights[:, 1:] * rows[:, 1]
-        return scores > self.offset[:, None]
 
 
 @dataclass(frozen=True, eq=False)
