@@ -9,7 +9,7 @@ from replearn.auditing.contenders import NEEDS, NOTHING
 from replearn.auditing.runs import DIFFERENCE, FLIPS, Measured
 
 if TYPE_CHECKING:
-    from replearn.auditing.audit import AuditResult
+    from replearn.auditing.audits import AuditResult
 
 STABLE_ENOUGH = 0.002
 """A baseline that changes fewer predictions leaves nothing to gain."""
