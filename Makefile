@@ -73,7 +73,7 @@ test-oldest: .venv-oldest/.ready ## tests of randomness, learners and model file
 	@.venv-core/bin/python $(INSTALL) --constraint constraints.txt --editable . $(filter-out pyarrow,$(TESTERS))
 	@touch $@
 
-CORE ?= $(addprefix tests/,binding bounds execution guarantees learners paper primitives randomness records)
+CORE ?= $(addprefix tests/,bounds checks execution guarantees learners paper primitives randomness records)
 test-core: .venv-core/.ready ## the same without any optional package: what needs one is skipped
 	@$(call TEST_IN,.venv-core) $(CORE)
 

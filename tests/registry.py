@@ -56,7 +56,7 @@ PARAMS: dict[str, dict[str, Any]] = {
 }
 
 PLANS: dict[str, dict[str, Any]] = {
-    "CompleteLearner": {"task": "complete", "n": 450, "d": 2, "rho": 0.5, "alpha": 0.9},
+    "CompleteLearner": {"task": "complete", "n": 450, "d": 3, "rho": 0.5, "alpha": 0.9},
     "FiniteRandomnessClassifier": {
         "task": "finite randomness",
         "n": 450,

@@ -62,7 +62,7 @@ class UsefulnessWarning(UserWarning):
 class RetrainingWarning(UserWarning):
     """A retraining has raised an alarm, or its rows cannot show whether the incumbent still holds.
 
-    ``history_`` of the new model has the numbers.
+    ``history_`` of the new model has the numbers. A comparison warns if its rows were used before.
     """
 
 

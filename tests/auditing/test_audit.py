@@ -305,8 +305,8 @@ def finished(folder):
 
 @pytest.mark.long
 def test_kill_minus_nine_then_resume(tmp_path):
-    path = [str(Path(__file__).parent), *sys.path]
-    script = f"import sys; sys.path[:] = {path!r}; import test_audit; "
+    path = [str(Path(__file__).parents[2]), *sys.path]
+    script = f"import sys; sys.path[:] = {path!r}; from tests.auditing import test_audit; "
     script += f"test_audit.slow_audit({str(tmp_path / 'killed')!r})"
     victim = subprocess.Popen(
         [sys.executable, "-c", script], env=os.environ | {"SLOW_SECONDS": "0.3"}

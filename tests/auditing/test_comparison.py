@@ -13,7 +13,9 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
+from replearn import IncumbentClassifier
 from replearn.auditing import compare, gates
+from replearn.exceptions import RetrainingWarning
 
 X, Y = make_classification(3000, n_features=6, flip_y=0.2, weights=[0.7], random_state=0)
 OLD = LogisticRegression().fit(X[:300], Y[:300])
@@ -391,3 +393,12 @@ def test_mlflow_uris_are_loaded(monkeypatch):
         compare("models:/credit/1", NEW, ROWS)
     with pytest.raises(ValueError, match="not the URI of an MLflow model"):
         compare("old.replearn", NEW, ROWS)
+
+
+def test_rows_that_a_model_was_trained_on_are_named():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(400, 3))
+    labels = (rows[:, 0] + rng.logistic(size=400) > 0).astype(int)
+    model = IncumbentClassifier().fit(rows, labels)
+    with pytest.warns(RetrainingWarning, match="training sample of the old model"):
+        compare(model, model.estimator_, rows, labels)

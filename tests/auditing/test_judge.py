@@ -117,7 +117,7 @@ def test_every_text_recommends_the_same(seed):
             elif words.startswith("improve"):
                 assert judgement.no_better
             elif words.startswith("find"):
-                assert judgement.recommended is None
+                assert judgement.contenders[0].outcome == SINGLE_CLASS
             else:
                 assert judgement.recommended.startswith(words)
     stored = json.loads(result.to_json())
@@ -138,7 +138,7 @@ def test_what_is_recommended_is_worth_it_or_the_baseline(seed):
             difference = random_result(seed).table.get("difference of flips", judged.name)
             assert difference.upper < 0
     if judgement.recommended is None:
-        assert judgement.contenders[0].outcome == SINGLE_CLASS
+        assert judgement.contenders[0].outcome == SINGLE_CLASS or judgement.no_better
     else:
         assert judgement.recommended in judgement.recommendations.values()
 
@@ -221,6 +221,23 @@ def test_a_baseline_that_is_no_better_than_no_model_is_named():
     assert result.judgement.no_better
     text = " ".join(str(result).split())
     assert "Caution: baseline itself is hardly better than always predicting no" in text
+    assert "improve the model or its decision threshold first" in text
+
+
+def test_a_threshold_that_finds_nothing_of_a_rare_class_is_named():
+    """Ranking is good, but 3 in 100 events are found: whoever changes less finds none."""
+    usual = rare().contenders[0].predictions
+    few = np.zeros(usual.codes.shape)
+    few[..., :60:10] = 1
+    never = np.zeros(usual.codes.shape)
+    result = measured(
+        {"baseline": few, "incumbent": never}, usual.truth, probabilities=usual.probabilities
+    )
+    assert result.judgement.leading == "AUC"
+    assert result.judgement.no_better
+    assert result.judgement.recommended is None
+    text = " ".join(str(result).split())
+    assert "choose another decision threshold" in text
     assert "improve the model or its decision threshold first" in text
 
 

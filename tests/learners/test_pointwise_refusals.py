@@ -17,6 +17,7 @@ from replearn import (
     plan,
 )
 from replearn.bounds import arcsine_law
+from replearn.paper.finite_randomness import FiniteRandomnessClassifier
 from replearn.paper.thresholds import ReplicableThresholdClassifier
 from tests.factories import voting
 
@@ -121,8 +122,10 @@ def test_weights_are_refused_and_not_taken_for_groups(data):
         small(Untrainable()).fit(*data, sample_weight=weights)
     with pytest.raises(TypeError, match="too many positional arguments.*" + message):
         small(Untrainable()).fit(*data, weights)
-    with pytest.raises(TypeError, match="no groups; sample_weight is not supported"):
+    with pytest.raises(TypeError, match="too many positional arguments.*" + message):
         ReplicableThresholdClassifier().fit(*data, weights)
+    with pytest.raises(TypeError, match="no groups; sample_weight is not supported"):
+        FiniteRandomnessClassifier().fit(*data, weights)
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
         small(Untrainable()).fit(*data, colour="red")
 

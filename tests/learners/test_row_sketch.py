@@ -6,7 +6,12 @@ from sklearn.linear_model import LogisticRegression
 
 from replearn import IncumbentClassifier, IncumbentRegressor, load, save
 from replearn.exceptions import RetrainingWarning
-from replearn.learners.row_sketch import SKETCH_SIZE, rows_in_sketch, sketch_rows
+from replearn.learners.row_sketch import (
+    SKETCH_SIZE,
+    rows_in_sketch,
+    sketch_rows,
+    warn_if_trained_on,
+)
 
 RNG = np.random.default_rng(0)
 
@@ -88,3 +93,14 @@ def test_tables_with_texts_have_a_sketch():
     sketch = sketch_rows(frame)
     assert sketch.share_of(frame.iloc[::-1]) == 1.0
     assert sketch.share_of(frame.assign(town="Bonn")) == 0.0
+    twice = pandas.DataFrame(X, columns=["a", "a", "b"])
+    assert sketch_rows(twice) is None
+
+
+def test_rows_that_a_model_was_trained_on_are_named():
+    X, y = sample()
+    model = IncumbentClassifier().fit(X, y)
+    with pytest.warns(RetrainingWarning, match="100 % of the rows .* of the old model"):
+        warn_if_trained_on("old", model, X)
+    warn_if_trained_on("old", model, sample(seed=1)[0])
+    warn_if_trained_on("new", LogisticRegression().fit(X, y), X)

@@ -272,6 +272,13 @@ def test_a_classifier_with_a_dimension_takes_the_place_of_a_class(tmp_path):
         CompleteLearner(DecisionTreeClassifier()).fit(X, y)
 
 
+def test_a_class_of_a_larger_dimension_is_refused():
+    X, y = mixed_sample(np.random.default_rng(0), planned(d=1).n)
+    for settings in ({"plan": planned(d=1)}, {"d": 1}):
+        with pytest.raises(ValueError, match="is 2"):
+            CompleteLearner(Intervals(), **settings, shared_key="k").fit(X, y)
+
+
 @pytest.mark.parametrize("estimator", [Intervals(), DecisionTreeClassifier(max_depth=2)])
 def test_model_files_predict_the_same(tmp_path, estimator):
     X, y = mixed_sample(np.random.default_rng(0), planned().n)
@@ -298,7 +305,7 @@ def test_the_order_of_the_rows_does_not_matter():
 
 def test_heavy_points_are_labelled_by_their_own_labels():
     """The class cannot label them right; their own labels can."""
-    made = planned(d=1)
+    made = planned()
     rng = np.random.default_rng(0)
     x = np.where(rng.random(made.n) < 0.9, rng.choice(ATOMS, made.n), rng.random(made.n))
     y = np.isin(x, ATOMS[::2])

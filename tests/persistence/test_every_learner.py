@@ -69,7 +69,7 @@ MORE = {
         planned("ReplicableThresholdClassifier", shared_key=KEY),
     ),
     "score with costs": lambda: fitted(
-        "ScoreReplicableClassifier", threshold=(1, 2), shared_key=KEY
+        "ScoreReplicableClassifier", threshold=(1, 2), pos_label="yes", shared_key=KEY
     ),
     "semi with a class": lambda: SemiReplicableClassifier(Boxes(2), shared_key=KEY).fit(
         X, Y, X_shared=X[:8]

@@ -1,5 +1,5 @@
-from .audit import AuditResult, audit
-from .compare import ModelComparison, compare
+from .audits import AuditResult, audit
+from .comparison import ModelComparison, compare
 from .contenders import KINDS, is_replicable
 from .design import AuditDesign
 from .displays import AccuracyFlipsDisplay, RowFlipsDisplay

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from replearn.auditing.audit import AuditResult
+from replearn.auditing.audits import AuditResult
 from replearn.auditing.runs import Measured
 
 

@@ -23,7 +23,7 @@ from replearn.guarantees.certificate import Certificate
 from replearn.guarantees.planner import plan
 
 if TYPE_CHECKING:
-    from replearn.auditing.audit import AuditResult
+    from replearn.auditing.audits import AuditResult
 
 DOCS = "docs/reference/findings.md"
 Look = Callable[["AuditResult"], Iterable[str]]

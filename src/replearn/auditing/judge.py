@@ -9,7 +9,7 @@ from replearn.auditing.contenders import NEEDS, NOTHING
 from replearn.auditing.runs import DIFFERENCE, FLIPS, Measured
 
 if TYPE_CHECKING:
-    from replearn.auditing.audit import AuditResult
+    from replearn.auditing.audits import AuditResult
 
 STABLE_ENOUGH = 0.002
 """A baseline that changes fewer predictions leaves nothing to gain."""
@@ -75,7 +75,8 @@ class Judgement:
     leading : str
         The score that leads the report: accuracy, AUC where a class is rare, or R².
     recommended : str or None
-        The contender to use; None if the baseline predicts a single class.
+        The contender to use; None if the baseline predicts a single class, or is not shown to be
+        better than always predicting the same.
     recommendations : dict of str to str
         The contender to use for each need that some contender serves at a fair price.
     max_price : float
@@ -105,13 +106,14 @@ def judge(result: AuditResult) -> Judgement:
     leading = leading_score(result)
     contenders = tuple(_judge(result, c.name, leading) for c in result.contenders)
     recommendations = dict(_recommendations(result, contenders))
+    no_better = _no_better(result, leading)
     return Judgement(
         contenders=contenders,
         leading=leading,
-        recommended=_recommended(result, recommendations),
+        recommended=None if no_better else _recommended(result, recommendations),
         recommendations=recommendations,
         max_price=result.max_price,
-        no_better=_no_better(result, leading),
+        no_better=no_better,
     )
 
 
@@ -183,7 +185,10 @@ def _no_better(result: AuditResult, leading: str) -> bool:
     def beats(found: Measured | None, score: str, margin: float = 0.0) -> bool:
         return found is not None and found.lower > none[score] + margin
 
-    if beats(result.table.get(leading), leading):
+    ranks = beats(result.table.get(leading), leading)
+    if leading != "AUC" and ranks:
         return False
     balanced = result.table.get("balanced accuracy")
-    return leading == "AUC" or not beats(balanced, "balanced accuracy", CLEARLY_BETTER)
+    finds = beats(balanced, "balanced accuracy", CLEARLY_BETTER)
+    # Where a class is rare, a model must rank rows, and decide at a threshold that finds some.
+    return not (ranks and finds) if leading == "AUC" else not finds

@@ -31,6 +31,7 @@ from replearn._version import __version__
 from replearn.exceptions import (
     NotCertifiedWarning,
     PreprocessingWarning,
+    RetrainingWarning,
     UsefulnessWarning,
     WeakKeyWarning,
 )
@@ -116,7 +117,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     folder = None  # of a command that continues where it was interrupted
     try:
-        with plain_warnings():
+        with plain_warnings(), _workers_without_current_folder():
             parsed = make_parser(arguments).parse_args(arguments)
             options = build(parsed.action.options, parsed)
             check_outputs(options)
@@ -259,10 +260,28 @@ def discard_output() -> None:
 _NOTES = (
     NotCertifiedWarning,
     PreprocessingWarning,
+    RetrainingWarning,
     UsefulnessWarning,
     WeakKeyWarning,
 )
 """Warnings that are printed as notes, each once."""
+
+
+@contextlib.contextmanager
+def _workers_without_current_folder() -> Iterator[None]:
+    """Let workers import no file of the folder in which a command is run.
+
+    joblib starts them by ``python -c``, which looks there first; they take over the import path of
+    this process only after their first imports.
+    """
+    name = "PYTHONSAFEPATH"
+    before = os.environ.get(name)
+    os.environ[name] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop(name)
+        os.environ.update({} if before is None else {name: before})
 
 
 @contextlib.contextmanager

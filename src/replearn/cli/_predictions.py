@@ -181,11 +181,6 @@ class Predictions:
     id_column: str
     frame: Any  # of polars: id, label and, where it is known, score
 
-    @property
-    def has_scores(self) -> bool:
-        """Whether scores are known."""
-        return "score" in self.frame.columns
-
 
 class TableFiles:
     """Files of one command, each read once."""

@@ -11,7 +11,11 @@ from .inputs import (
 )
 from .pointwise import PointwiseReplicableClassifier
 from .regressor import PointwiseReplicableRegressor, check_numbers as check_numbers
-from .row_sketch import RowSketch as RowSketch, rows_in_sketch as rows_in_sketch
+from .row_sketch import (
+    RowSketch as RowSketch,
+    rows_in_sketch as rows_in_sketch,
+    warn_if_trained_on as warn_if_trained_on,
+)
 from .score import ScoreReplicableClassifier
 from .search import ReplicableSearchCV
 from .selection import select_hypothesis

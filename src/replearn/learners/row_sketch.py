@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.exceptions import UnsupportedValueError
+from replearn.exceptions import RetrainingWarning, warn_user
 from replearn.randomness import SharedKey
 from replearn.tables import n_rows
 
@@ -48,7 +48,7 @@ class RowSketch:
 
 
 def sketch_rows(X: Any) -> RowSketch | None:
-    """Return a sketch of some rows; None where a cell has no canonical encoding.
+    """Return a sketch of some rows; None where a row has no canonical encoding.
 
     The key follows from the rows, so that the hashes of one row differ between two samples.
 
@@ -75,10 +75,22 @@ def rows_in_sketch(model: Any, X: Any) -> float | None:
     return None if sketch is None else sketch.share_of(X)
 
 
+def warn_if_trained_on(name: str, model: Any, X: Any) -> None:
+    """Warn if most of the rows are in the training sample of a model."""
+    share = rows_in_sketch(model, X)
+    if share is not None and share > 0.5:
+        warn_user(
+            f"about {100 * share:.0f} % of the rows are in the training sample of the {name} "
+            "model, which is wrong on fewer of them than on new rows. Compare on rows that neither "
+            "model was trained on.",
+            RetrainingWarning,
+        )
+
+
 def _single_hashes(key: str, X: Any) -> NDArray[np.uint64] | None:
     """Return the hashes of the rows that occur once, in order."""
     try:
         hashes, counts = np.unique(SharedKey(key).hashes(X), return_counts=True)
-    except UnsupportedValueError:
+    except (TypeError, ValueError):  # rows that no key can tell apart
         return None
     return np.asarray(hashes[counts == 1])

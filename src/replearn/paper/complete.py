@@ -663,7 +663,7 @@ class CompleteLearner(PaperClassifier):
         self.n_jobs = n_jobs
 
     @checked_fit
-    def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None):
+    def fit(self, X: Any, y: ArrayLike, *, groups: ArrayLike | None = None):
         """Train the blocks, find the heavy points and label them.
 
         Parameters
@@ -726,16 +726,18 @@ class CompleteLearner(PaperClassifier):
 
     def _inputs(self, estimator: Any, n: int) -> dict[str, Any]:
         """Return the inputs of the plan, or those of the best design for this many rows."""
-        if self.plan is not None:
-            return self.plan.inputs
-        d = self.d
-        if d is None and isinstance(estimator, HypothesisClass):
-            d = estimator.vc_dimension
+        own = estimator.vc_dimension if isinstance(estimator, HypothesisClass) else None
+        d = self.d if self.plan is None else self.plan.inputs["d"]
+        d = own if d is None else d
         if d is None:
             raise ValueError(
                 "d is missing: give the VC dimension of the class over which the classifier "
                 "minimises the training error, or a HypothesisClass."
             )
+        if own is not None and own > d:
+            raise ValueError(f"d={d}, but the VC dimension of {estimator!r} is {own}.")
+        if self.plan is not None:
+            return self.plan.inputs
         names = ("rho", "gamma", "alpha", "beta", "label_noise")
         return _solve(d=d, n=n, **{name: getattr(self, name) for name in names})
 

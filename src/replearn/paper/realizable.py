@@ -320,7 +320,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         self.plan = plan
 
     @checked_fit
-    def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None):
+    def fit(self, X: Any, y: ArrayLike, *, groups: ArrayLike | None = None):
         """Fit the best hypothesis, or abstain if none fits well.
 
         Parameters

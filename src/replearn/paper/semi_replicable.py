@@ -264,7 +264,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         self.plan = plan
 
     @checked_fit
-    def fit(self, X: Any, y: ArrayLike, X_shared: Any = None, groups: ArrayLike | None = None):
+    def fit(self, X: Any, y: ArrayLike, X_shared: Any = None, *, groups: ArrayLike | None = None):
         """Choose a rule by its errors and shared random numbers.
 
         Parameters

@@ -298,7 +298,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         self.plan = plan
 
     @checked_fit
-    def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None):
+    def fit(self, X: Any, y: ArrayLike, *, groups: ArrayLike | None = None):
         """Fit the cut.
 
         Parameters

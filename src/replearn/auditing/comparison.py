@@ -30,6 +30,7 @@ from replearn.auditing.outputs import (
 )
 from replearn.auditing.report import Presented
 from replearn.auditing.runs import Measured, MeasuredTable, Runs
+from replearn.learners import warn_if_trained_on
 from replearn.records import check_fraction
 from replearn.tables import import_pandas
 
@@ -442,6 +443,8 @@ def compare(  # noqa: PLR0913
         for name, models in ((OLD, olds), (NEW, news))
     )
     outputs = [*sides[0], *sides[1]]
+    for name, side in zip((OLD, NEW), sides, strict=True):
+        warn_if_trained_on(name, side[0].model, X)
     n = len(outputs[0].labels)
     if n == 0:
         raise ValueError("X has no rows: there is nothing to compare.")
