@@ -146,7 +146,7 @@ def test_notes_name_options_not_parameters(call, shop, tmp_path):
     _, _, planned = call("plan", "--n", 833, "--rho", 0.1)
     assert code == 0
     notes = [line for line in err.splitlines() if "note: " in line] + planned.splitlines()
-    assert len(notes) > 2
+    assert notes
     assert any("or more rows." in note for note in notes)
     written = re.sub(r"--threshold [\w=.]+", "", " ".join(notes))
     assert NAMES_OF_PYTHON.findall(written) == []

@@ -46,7 +46,7 @@ def soft_votes_of_several_partitions() -> Facts:
 
 
 def decision_threshold() -> Facts:
-    return _pointwise(tables.answers(), threshold=0.2)
+    return _pointwise(tables.answers(), threshold=0.2, pos_label="yes")
 
 
 def decision_threshold_of_each_block() -> Facts:
@@ -54,7 +54,7 @@ def decision_threshold_of_each_block() -> Facts:
 
 
 def decision_threshold_soft() -> Facts:
-    return _pointwise(tables.answers(), threshold=(1, 4), vote="soft")
+    return _pointwise(tables.answers(), threshold=(1, 4), pos_label="yes", vote="soft")
 
 
 def several_partitions() -> Facts:

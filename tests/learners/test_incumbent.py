@@ -116,7 +116,7 @@ def test_thresholds_of_estimator_and_incumbent_are_taken_over():
     kept = fitted(1, plain, band=0.0)  # the incumbent is a model of scikit-learn
     assert kept.history_[-1]["threshold"] == 0.2
     assert (kept.predict(NEW) == (kept.predict_proba(NEW)[:, 1] > 0.2)).all()
-    with pytest.raises(ValueError, match="two decision thresholds"):
+    with pytest.raises(ValueError, match="has a threshold of its own"):
         fitted(0, estimator=low, threshold=0.4)
     on_values = FixedThresholdClassifier(
         LogisticRegression(), threshold=1.0, response_method="decision_function"

@@ -357,20 +357,6 @@ def test_a_changed_rule_or_certificate_is_refused(folder, tmp_path):
     change_state(path, lambda m, _: m["documents"]["hypothesis_"]["content"].update(kind="x"))
     with pytest.raises(ModelFileError, match="kind='x'"):
         load(path, KEY)
-    search = ReplicableSearchCV(
-        DecisionTreeClassifier(),
-        {"max_depth": [1]},
-        refit=pointwise(DecisionTreeClassifier()),
-        shared_key=KEY,
-    )
-    save(search.fit(X, Y), path)
-    other = pointwise(shared_key="other").fit(X, Y).certificate_.to_dict()
-    change_state(
-        path,
-        lambda _, state: state["best_estimator_"]["state"]["certificate_"].update(content=other),
-    )
-    with pytest.raises(ModelFileError, match="PointwiseReplicableClassifier belongs to another"):
-        load(path, KEY)
 
 
 REFUSED = {

@@ -205,7 +205,7 @@ def test_the_state_cannot_replace_the_certificate(model, tmp_path, monkeypatch):
     forged = "certificate_"
     monkeypatch.setattr(
         "replearn.persistence.model_file.take_apart",
-        lambda one: (whole(one)[0], {**whole(one)[1], forged: "trust me"}),
+        lambda one, **_: (whole(one)[0], {**whole(one)[1], forged: "trust me"}),
     )
     monkeypatch.setattr("replearn.persistence.model_file._check_loads", lambda *_: None)
     save(model, path)
@@ -301,7 +301,7 @@ def test_what_would_predict_otherwise_is_not_saved(model, path, monkeypatch):
     old = path.read_bytes()
     whole = replearn.persistence.model_file.take_apart
 
-    def reversed_classes(one):
+    def reversed_classes(one, **_):
         documents, rest = whole(one)
         return documents, {**rest, "classes_": rest["classes_"][::-1].copy()}
 

@@ -64,7 +64,6 @@ from replearn.bounds.numeric import (
     binomial_cdf,
     binomial_limits,
     binomial_sf,
-    equal_share_tail,
     kl_lower,
     kl_upper,
 )

@@ -244,9 +244,7 @@ class _Hasher(NumpyHasher):
             return
         name, version = _distribution(package)
         if version is None:
-            name = "a lambda" if code.__name__ == "<lambda>" else f"{kind} {code.__qualname__}"
-            outside = "" if code.__name__ == "<lambda>" else ", whose code is in no package"
-            self.unbound[f"{name}{outside}"] = None
+            self.unbound[f"{kind} {code.__qualname__}, whose code is in no package"] = None
             return
         self.versions[name] = version
         if kind == "function" and package not in PURE:
@@ -256,7 +254,9 @@ class _Hasher(NumpyHasher):
         owner = getattr(function, "__self__", None)
         if owner is not None and not isinstance(owner, ModuleType):
             return  # a method: joblib hashes its object
-        if isinstance(function, np.ufunc) or _package(function) not in PURE:
+        if function.__name__ == "<lambda>":
+            self.unbound["a lambda"] = None
+        elif isinstance(function, np.ufunc) or _package(function) not in PURE:
             self._note(function, "function")
         elif _READS.match(function.__name__):
             self.unbound[f"function {function.__qualname__}, which reads files"] = None

@@ -230,10 +230,6 @@ _ENTRIES = (
         "at most 2 exp(-2 m tau^2).",
     ),
     Theorem(
-        "equal-shares",
-        "Counts of one thing in two samples of one population are hypergeometric, given their sum.",
-    ),
-    Theorem(
         "domain-reduction",
         "An estimator that is approximately replicable on finite domains is so on all domains: "
         "draw "

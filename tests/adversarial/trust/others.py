@@ -10,7 +10,6 @@ from scipy.stats import binom
 
 from replearn.bounds import binomial_limits, uniform_law
 from replearn.bounds.multiclass import agreement_probability
-from replearn.bounds.numeric import equal_share_tail
 from replearn.bounds.regression import rounding_flip_bound
 from replearn.bounds.scores import any_score_flip_bound, worst_score_flip_bound
 from replearn.learners import IncumbentClassifier
@@ -367,45 +366,6 @@ def _padded(epsilon, threshold, counts, top):
     return np.append(grid.ravel(), alone[-1])
 
 
-class Shares(NamedTuple):
-    sizes: tuple
-    chance: float
-    level: float
-
-
-@lru_cache(maxsize=4096)
-def _alarms(n, m, level):
-    return np.array(
-        [[equal_share_tail(a, n, b, m) <= level for b in range(m + 1)] for a in range(n + 1)]
-    )
-
-
-class EqualShares(Claim):
-    """False alarms: the tail is below a level although both samples have one share."""
-
-    name, theorem, size = "equal shares (false alarm)", "equal-shares", 4
-    slack = "an exact test of counts: its levels are discrete"
-
-    def case(self, z):
-        return Shares(
-            (whole(z[0], 1, 16), whole(z[1], 1, 16)), float(z[2]), among(z[3], (0.01, 0.05, 0.2))
-        )
-
-    def certified(self, case):
-        return case.level
-
-    def _alarms(self, case):
-        return _alarms(*case.sizes, case.level)
-
-    def value(self, case):
-        one, two = (binom.pmf(np.arange(n + 1), n, case.chance) for n in case.sizes)
-        return float(one @ self._alarms(case) @ two)
-
-    def simulate(self, case, rng, pairs):
-        a, b = (rng.binomial(n, case.chance, pairs) for n in case.sizes)
-        return self._alarms(case)[a, b].sum()
-
-
 class Limits(NamedTuple):
     n: int
     chance: float
@@ -441,6 +401,5 @@ CLAIMS = [
     Incumbent(),
     Regression(),
     PrivateSelection(),
-    EqualShares(),
     BinomialLimits(),
 ]
