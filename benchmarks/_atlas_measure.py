@@ -1,6 +1,6 @@
 """What the flip atlas measures for one table and one model: retrainings, and remedies.
 
-Both are audits (`replearn.auditing.audit`) with the same key, so that both have the same test rows.
+Both are audits (`replearn.audit`) with the same key, so that both have the same test rows.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from _atlas_tables import AtlasTable
 from _base_learners import MODELS, base_estimator
 from numpy.typing import NDArray
 
-from replearn.auditing import AuditResult, ContenderResult, Estimate, audit
-from replearn.bounds import binomial_limits
+from replearn.auditing.audits import AuditResult, audit
+from replearn.auditing.limits import Estimate
+from replearn.auditing.runs import ContenderResult
+from replearn.bounds.numeric import binomial_limits
 
 SHARES = (0.01, 0.1, 1.0)
 """Shares of the training rows that are new."""

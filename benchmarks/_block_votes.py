@@ -7,7 +7,7 @@ from _base_learners import base_estimator
 from _data import disjoint_samples
 
 from replearn import PointwiseReplicableClassifier, plan
-from replearn.execution import BlockEnsemble
+from replearn.execution.voting import BlockEnsemble
 
 
 def votes_of_pair(table, model, size, n_blocks, n_partitions, pair, with_soft=False):

@@ -19,14 +19,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.ensemble import BaggingClassifier
 
-from replearn import (
-    NotCertifiedWarning,
-    PointwiseReplicableClassifier,
-    ScoreReplicableClassifier,
-    plan,
-)
-from replearn.bounds import halves_supremum
-from replearn.execution import BlockEnsemble
+from replearn import PointwiseReplicableClassifier, ScoreReplicableClassifier, plan
+from replearn.bounds.flips import halves_supremum
+from replearn.exceptions import NotCertifiedWarning
+from replearn.execution.voting import BlockEnsemble
 
 FEW = 5
 MANY = 24

@@ -11,7 +11,8 @@ from _pairs import Outcome, outcome_of
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from replearn import NotCertifiedWarning, ScoreReplicableClassifier
+from replearn import ScoreReplicableClassifier
+from replearn.exceptions import NotCertifiedWarning
 
 RHO, ROWS, POINTS = 0.1, 300, 600
 SMALL = 0.01

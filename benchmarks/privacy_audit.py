@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from replearn.bounds import binomial_limits
+from replearn.bounds.numeric import binomial_limits
 from replearn.paper.semi_private import noise_ratio, release_counts, release_threshold
-from replearn.records import check_count, check_fraction
+from replearn.records.checks import check_count, check_fraction
 
 SHIPPED = ((0.5, 0.02), (1.0, 1e-6), (2.0, 1e-6), (4.0, 1e-3))
 """Pairs of epsilon and delta that are audited."""

@@ -30,7 +30,7 @@ from sklearn.pipeline import make_pipeline
 
 from replearn import PointwiseReplicableClassifier
 from replearn.checks.points import encode_probe
-from replearn.tables import TableEncoder
+from replearn.tables.encoder import TableEncoder
 
 RHO, FITS, ROWS, POINTS, PROBED = 0.2, 60, 2500, 300, 64
 TOWNS = ("Köln", "Jena", "Łódź", "Ulm")

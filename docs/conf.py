@@ -74,22 +74,34 @@ html_sidebars = {"index": [], "glossary": [], "faq": []}
 
 PACKAGES = {
     "replearn": "Estimators, plan, audit, compare, save and load",
-    "replearn.learners": "Other estimators, and helpers for base estimators",
-    "replearn.randomness": "Keys and points",
-    "replearn.bounds": "Exact probabilities, pure functions of numbers",
+    "replearn.exceptions": "Errors and warnings",
     "replearn.paper": "Algorithms of the paper",
     "replearn.paper.hypotheses": "Hypothesis classes",
-    "replearn.primitives": "The choice by shared random numbers",
-    "replearn.auditing": "Measurements and displays",
     "replearn.outofcore": "Files larger than memory, and Dask",
-    "replearn.persistence": "Model files",
     "replearn.testing": "Conformance checks for your own estimator, an assertion about flips",
     "replearn_lab": "Experiments of the paper",
 }
 """Packages with a reference page: what `__all__` names is on it."""
 
 # By name: `True` means the pages of the last build, and a new package would come one build late.
-autosummary_generate = [f"api/{package}.rst" for package in PACKAGES]  # not of the index
+MODULES = {
+    "replearn.auditing.audits": ("What an audit returns", ["AuditResult"]),
+    "replearn.auditing.comparison": ("What a comparison returns", ["ModelComparison"]),
+    "replearn.auditing.runs": ("Numbers with limits, of both", ["Measured", "Runs"]),
+    "replearn.auditing.gate": ("Limits that a build must keep", ["gates"]),
+    "replearn.auditing.displays": ("Charts", ["AccuracyFlipsDisplay", "RowFlipsDisplay"]),
+    "replearn.checks.fingerprint": ("Parts that were fitted elsewhere", ["prefitted"]),
+    "replearn.learners.explanation": ("Why a prediction is what it is", ["Explanation"]),
+    "replearn.learners.usefulness": ("Whether a model finds anything", ["Usefulness"]),
+    "replearn.persistence.model_file": ("Model files", ["describe", "ModelDescription"]),
+    "replearn.persistence.block_folder": ("Fits that may be interrupted", ["resumable"]),
+    "replearn.execution.plugins": ("Without the fast paths", ["plain_loop"]),
+}
+"""Modules of other packages with names for users."""
+
+autosummary_generate = [
+    f"api/{package}.rst" for package in [*PACKAGES, *MODULES]
+]  # not of the index
 
 INDEX = """API reference
 =============
@@ -115,20 +127,18 @@ MORE_THEORY = {
 """Theorems beside the one that a guarantee names for its estimators."""
 
 
-CONSTANTS = {
-    "replearn.auditing.KINDS": "Contenders of an audit by name, each with how it is made.",
-}
-"""What constants are: their own docstrings stand in another module, where Sphinx does not look."""
-
-
 def reference_pages(app: object) -> None:
     """Write one page of the API reference per package, from its `__all__`; drop what is gone."""
     folder = Path(__file__).parent / "api"
-    wanted = {"index.rst", *(f"{package}.rst" for package in PACKAGES)}
+    wanted = {"index.rst", *(f"{package}.rst" for package in [*PACKAGES, *MODULES])}
     seen: set[str] = {"__version__"}  # what `replearn` itself exports stands there only
     index = [INDEX]
-    for package, title in PACKAGES.items():
-        names = [name for name in importlib.import_module(package).__all__ if name not in seen]
+    exported = {
+        package: (title, importlib.import_module(package).__all__)
+        for package, title in PACKAGES.items()
+    }
+    for package, (title, everything) in {**exported, **MODULES}.items():
+        names = [name for name in everything if name not in seen]
         seen |= set(names) if package == "replearn" else set()
         lines = [f"{package}: {title}", "=" * (len(package) + len(title) + 2), ""]
         lines += [
@@ -185,17 +195,8 @@ def add_theory(
         lines += ["", ".. rubric:: Theory", "", f"Statement and proof: {links}.", ""]
 
 
-def describe_constants(
-    app: object, what: str, name: str, value: object, options: object, lines: list
-) -> None:
-    """Replace the docstring of a constant's type by a line about the constant."""
-    if name in CONSTANTS:
-        lines[:] = [CONSTANTS[name], ""]
-
-
 def setup(app: object) -> None:
     """Write generated pages before Sphinx looks for sources; link docstrings to theorems."""
     reference_pages(app)
     flip_atlas()
-    app.connect("autodoc-process-docstring", describe_constants)
     app.connect("autodoc-process-docstring", add_theory, priority=900)  # after numpydoc

@@ -20,7 +20,8 @@ from replearn import (
     load,
     save,
 )
-from replearn.auditing import compare, gates
+from replearn.auditing.comparison import compare
+from replearn.auditing.gate import gates
 
 SAVINGS = {"none": 0.6, "little": 0.2, "moderate": -0.4, "rich": -0.9}
 

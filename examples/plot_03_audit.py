@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from replearn import audit
-from replearn.auditing import AccuracyFlipsDisplay, RowFlipsDisplay
+from replearn.auditing.displays import AccuracyFlipsDisplay, RowFlipsDisplay
 
 X, y = load_flights(6_000)
 mine = make_pipeline(StandardScaler(), LogisticRegression())

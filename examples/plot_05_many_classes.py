@@ -16,7 +16,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
+from replearn import PointwiseReplicableClassifier
+from replearn.exceptions import NotCertifiedWarning
 
 X, y = load_digits(return_X_y=True)
 rows = np.random.default_rng(0).permutation(len(X))

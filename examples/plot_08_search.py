@@ -15,7 +15,8 @@ from _flights import NUMBERS, load_flights
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn import NotCertifiedWarning, ReplicableSearchCV
+from replearn import ReplicableSearchCV
+from replearn.exceptions import NotCertifiedWarning
 
 X, y = load_flights(30_000)
 X = X[NUMBERS].to_numpy(float)

@@ -13,7 +13,8 @@ from _flights import NUMBERS, load_flights
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier
-from replearn.auditing import compare, gates
+from replearn.auditing.comparison import compare
+from replearn.auditing.gate import gates
 from replearn.testing import assert_flips_below
 
 X, y = load_flights(10_000)

@@ -17,7 +17,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from replearn.auditing import compare, gates
+from replearn.auditing.comparison import compare
+from replearn.auditing.gate import gates
 
 LOAN = ["loanprc", "obrat", "hrat", "appinc"]
 HISTORY = ["pubrec", "mortlat1", "mortlat2", "chist", "cons", "unver"]

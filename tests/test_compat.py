@@ -51,7 +51,7 @@ def run(path):
     for name in [name for name in sys.modules if name.split(".")[0] == "replearn"]:
         del sys.modules[name]  # loaded anew, with what is there now
     from replearn import PointwiseReplicableClassifier, load, save
-    from replearn.persistence import describe
+    from replearn.persistence.model_file import describe
     model = PointwiseReplicableClassifier(tree, n_blocks=18, max_fits=18, shared_key="k").fit(X, y)
     save(model, path)
     again = load(path, shared_key="k", trusted_types=describe(path).untrusted_types)

@@ -226,5 +226,5 @@ def test_missing_files_and_names_are_noticed(tmp_path):
     assert [exists(path) for span in spans(page) for path in PATH.findall(span)] == [False, True]
     assert SNAKE.findall(spans(page)[1]) == [absent]
     assert absent not in words_of_code()
-    assert resolves("replearn.bounds.flip_bound")
+    assert resolves("replearn.bounds.flips.flip_bound")
     assert not resolves("replearn.bounds.flip_bounds")

@@ -29,9 +29,3 @@ def test_every_name_of_a_stub_is_there_and_public_names_are_those_of_its_all(stu
     assert set(package.__all__) <= set(imported)
     with pytest.raises(AttributeError):
         package.no_such_name  # noqa: B018
-
-
-def test_names_for_other_packages_are_not_public():
-    learners = importlib.import_module("replearn.learners")
-    assert "check_features" not in learners.__all__
-    assert callable(learners.check_features)

@@ -17,7 +17,7 @@ explains each finding.
 ```python
 from sklearn.datasets import make_classification
 from sklearn.naive_bayes import GaussianNB
-from replearn.auditing import audit
+from replearn.auditing.audits import audit
 
 X, y = make_classification(1500, flip_y=0.2, random_state=0)
 result = audit(GaussianNB(), X, y, n_pairs=2).with_settings(ignore=["RPL007"])

@@ -1,48 +1,29 @@
 from ._version import __version__
-from .auditing import audit, compare
-from .exceptions import (
-    CertificateError,
-    ConstantBlocksWarning,
-    ModelFileError,
-    NotCertifiedWarning,
-    PreprocessingWarning,
-    PublicKeyWarning,
-    UnsupportedValueError,
-    UsefulnessWarning,
-)
+from .auditing.audits import audit
+from .auditing.comparison import compare
 from .guarantees.certificate import Certificate
 from .guarantees.plan import Plan
 from .guarantees.planner import plan
-from .learners import (
-    IncumbentClassifier,
-    IncumbentRegressor,
-    PointwiseReplicableClassifier,
-    PointwiseReplicableRegressor,
-    ReplicableSearchCV,
-    ScoreReplicableClassifier,
-    select_hypothesis,
-)
-from .persistence import load, save
-from .randomness import SharedKey
+from .learners.incumbent import IncumbentClassifier
+from .learners.incumbent_regressor import IncumbentRegressor
+from .learners.pointwise import PointwiseReplicableClassifier
+from .learners.regressor import PointwiseReplicableRegressor
+from .learners.score import ScoreReplicableClassifier
+from .learners.search import ReplicableSearchCV
+from .learners.selection import select_hypothesis
+from .persistence.model_file import load, save
+from .randomness.key import SharedKey
 
 __all__ = [
     "Certificate",
-    "CertificateError",
-    "ConstantBlocksWarning",
     "IncumbentClassifier",
     "IncumbentRegressor",
-    "ModelFileError",
-    "NotCertifiedWarning",
     "Plan",
     "PointwiseReplicableClassifier",
     "PointwiseReplicableRegressor",
-    "PreprocessingWarning",
-    "PublicKeyWarning",
     "ReplicableSearchCV",
     "ScoreReplicableClassifier",
     "SharedKey",
-    "UnsupportedValueError",
-    "UsefulnessWarning",
     "__version__",
     "audit",
     "compare",

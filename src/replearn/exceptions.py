@@ -4,6 +4,20 @@ import sys
 import warnings
 from types import FrameType
 
+__all__ = [
+    "CertificateError",
+    "ConstantBlocksWarning",
+    "ModelFileError",
+    "NotCertifiedWarning",
+    "PreprocessingWarning",
+    "PublicKeyWarning",
+    "RetrainingWarning",
+    "SecretKeyWarning",
+    "UnsupportedValueError",
+    "UsefulnessWarning",
+    "WeakKeyWarning",
+]
+
 
 class NotCertifiedWarning(UserWarning):
     """The sample is too small for the promise that was requested, or refutes what it assumes.

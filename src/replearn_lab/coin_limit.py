@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from scipy import optimize, special
 from scipy.stats import binom
 
-from replearn.bounds import ThresholdLaw, flip_supremum, rounded_table
-from replearn.records import check_count, check_fraction
+from replearn.bounds.flips import flip_supremum
+from replearn.bounds.laws import ThresholdLaw, rounded_table
+from replearn.records.checks import check_count, check_fraction
 
 Floats = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from replearn.cli import (
     put_json,
     say,
 )
-from replearn.records import two_columns
+from replearn.records.text import two_columns
 from replearn_lab.experiment import Experiment
 from replearn_lab.experiments import all_experiments, find_experiment
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.stats import binom
 
-from replearn.randomness import SharedKey
-from replearn.records import check_count
+from replearn.randomness.key import SharedKey
+from replearn.records.checks import check_count
 from replearn_lab.distributions import numbered
 from replearn_lab.learning import Learner
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.records import check_count, check_fraction
+from replearn.records.checks import check_count, check_fraction
 
 Floats = NDArray[np.float64]
 Sample = tuple[Floats, NDArray[np.intp]]

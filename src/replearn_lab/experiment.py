@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from replearn import __version__
-from replearn.randomness import SharedKey
-from replearn.records import check_choice, pretty_json, write_atomically
+from replearn.randomness.key import SharedKey
+from replearn.records.checks import check_choice
+from replearn.records.json import pretty_json, write_atomically
 from replearn_lab.learning import Learner
 
 SIZES = ("tiny", "small", "full")
@@ -39,7 +40,7 @@ class Bench:
 
     Examples
     --------
-    >>> from replearn.randomness import SharedKey
+    >>> from replearn.randomness.key import SharedKey
     >>> bench = Bench(SharedKey("a"))
     >>> bool(bench.rng("rows", 3).random() == bench.rng("rows", 3).random())
     True

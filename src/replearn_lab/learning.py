@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from replearn import (
+from replearn import plan
+from replearn.exceptions import (
     ConstantBlocksWarning,
     NotCertifiedWarning,
     PreprocessingWarning,
     UsefulnessWarning,
-    plan,
 )
-from replearn.learners import PointwiseReplicableClassifier
-from replearn.randomness import SharedKey
+from replearn.learners.pointwise import PointwiseReplicableClassifier
+from replearn.randomness.key import SharedKey
 
 Learner = Callable[[Any, Any, SharedKey], Any]
 _EXPECTED = (NotCertifiedWarning, ConstantBlocksWarning, PreprocessingWarning, UsefulnessWarning)
@@ -44,7 +44,7 @@ def keyed(estimator: Any) -> Learner:
 
     Examples
     --------
-    >>> from replearn.randomness import SharedKey
+    >>> from replearn.randomness.key import SharedKey
     >>> model = keyed(TableLearner())([[0.0], [0.0], [1.0]], [1, 1, 0], SharedKey("k"))
     >>> model.predict([[0.0], [1.0]]).tolist()
     [1, 0]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from replearn.paper.hypotheses import Conjunctions
 from replearn.paper.semi_replicable import SemiReplicableClassifier
-from replearn.randomness import SharedKey
-from replearn.records import check_count, check_positive
+from replearn.randomness.key import SharedKey
+from replearn.records.checks import check_count, check_positive
 from replearn_lab.distributions import Marginals
 from replearn_lab.learning import fit_quietly
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
-from replearn.bounds import binomial_limits
+from replearn.bounds.numeric import binomial_limits
 from replearn_lab.drawing import COLORS, legend, panel, ticks
 
 DELTA = 0.05

@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from replearn.records import write_atomically
+from replearn.records.json import write_atomically
 
 NOT_EXECUTABLE = "not executable"
 IN_PART = "in part"

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from replearn.records import check_count, check_positive
+from replearn.records.checks import check_count, check_positive
 from replearn_lab.distributions import Sample, on_axes
 from replearn_lab.learning import fit_quietly
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from replearn.randomness import SharedKey
-from replearn.records import check_count, check_fraction, check_positive
+from replearn.randomness.key import SharedKey
+from replearn.records.checks import check_count, check_fraction, check_positive
 from replearn_lab.distributions import (
     PlantedCoins,
     RandomBias,
@@ -144,7 +144,7 @@ class CoinTesterFromPointwise(PlantedCoinTester):
     Examples
     --------
     >>> from replearn_lab.learning import TableLearner, keyed
-    >>> from replearn.randomness import SharedKey
+    >>> from replearn.randomness.key import SharedKey
     >>> tester = CoinTesterFromPointwise(keyed(TableLearner()), d=2, alpha=0.9, rows=500, rho=0.1)
     >>> rng = np.random.default_rng(0)
     >>> tester(Coin(0.9, rng), SharedKey("k"), rng).answer, tester.expected_throws

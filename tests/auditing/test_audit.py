@@ -20,9 +20,11 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier, plan
-from replearn.auditing import audit, compare, pairs
+from replearn.auditing import pairs
+from replearn.auditing.audits import audit
+from replearn.auditing.comparison import compare
 from replearn.auditing.contenders import SmallBagging
-from replearn.bounds import halves_supremum
+from replearn.bounds.flips import halves_supremum
 from tests.factories import voting
 from tests.populations import FirstRowLearner
 
@@ -80,7 +82,7 @@ def test_default_contenders_fit_the_methods_of_the_classifier(data):
 
 def test_flips_of_a_plain_contender_are_those_of_its_two_fits(data, result):
     from replearn.auditing.design import draw_rows, runs_of_pair
-    from replearn.randomness import SharedKey
+    from replearn.randomness.key import SharedKey
 
     X, y = data
     key = SharedKey("tests").child("audit")
@@ -377,8 +379,8 @@ def test_plain_parameters_and_a_package_that_is_not_shadowed():
 
     annotations = [str(p.annotation) for p in inspect.signature(replearn.audit).parameters.values()]
     assert not any("Mapping" in text or "dict" in text for text in annotations)
-    assert replearn.auditing.KINDS
-    assert replearn.auditing.audit is replearn.audit
+    assert replearn.auditing.contenders.KINDS
+    assert replearn.auditing.audits.audit is replearn.audit
 
 
 def test_contenders_must_be_classifiers(data):

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.auditing import audit
+from replearn.auditing.audits import audit
 from replearn.auditing.contenders import Setting, make_contenders
 from replearn.auditing.limits import mean_limits
 

@@ -8,9 +8,9 @@ import pytest
 from scipy import integrate, stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from replearn.auditing import audit
+from replearn.auditing.audits import audit
 from replearn.auditing.limits import mean_limits, quantile_limits, row_limits
-from replearn.bounds import binomial_limits
+from replearn.bounds.numeric import binomial_limits
 from tests.populations import MajorityLearner
 
 ALARM = 1e-8

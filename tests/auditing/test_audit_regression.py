@@ -8,8 +8,8 @@ import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
-from replearn.auditing import audit
-from replearn.learners import PointwiseReplicableRegressor
+from replearn.auditing.audits import audit
+from replearn.learners.regressor import PointwiseReplicableRegressor
 
 TREE = DecisionTreeRegressor(max_depth=5)
 SIZES = {"n_pairs": 3, "test_size": 200, "train_size": 800, "subgroups": None}

@@ -11,7 +11,7 @@ from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClas
 from sklearn.svm import LinearSVC
 
 from replearn import PointwiseReplicableClassifier
-from replearn.auditing import audit
+from replearn.auditing.audits import audit
 from replearn.auditing.contenders import SmallBagging
 
 SIZES = {"n_pairs": 2, "test_size": 500, "subgroups": None}

@@ -9,9 +9,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from replearn import PointwiseReplicableClassifier
-from replearn.auditing import audit
+from replearn.auditing.audits import audit
 from replearn.auditing.contenders import KINDS, Setting, SmallBagging, make_contenders
-from replearn.execution import Progress, context
+from replearn.execution import context
+from replearn.execution.context import Progress
 
 
 class Clock:

@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from replearn import PointwiseReplicableRegressor, audit, compare
-from replearn.auditing import gates
+from replearn.auditing.gate import gates
 from replearn.auditing.metrics import has_changed
 
 RNG = np.random.default_rng(0)

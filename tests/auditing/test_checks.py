@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from replearn import PointwiseReplicableClassifier
-from replearn.auditing import audit
+from replearn.auditing.audits import audit
 from replearn.auditing.facts import data_facts
 from replearn.auditing.findings import CHECKS, descriptions
 from tests.factories import voting

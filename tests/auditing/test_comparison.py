@@ -14,7 +14,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from replearn import IncumbentClassifier
-from replearn.auditing import compare, gates
+from replearn.auditing.comparison import compare
+from replearn.auditing.gate import gates
 from replearn.exceptions import RetrainingWarning
 
 X, Y = make_classification(3000, n_features=6, flip_y=0.2, weights=[0.7], random_state=0)

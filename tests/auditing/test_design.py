@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from replearn.auditing.design import draw_rows, make_design, runs_of_pair
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 
 KEY = SharedKey("design")
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from replearn.auditing import audit, compare, gates
+from replearn.auditing.audits import audit
+from replearn.auditing.comparison import compare
+from replearn.auditing.gate import gates
 from tests.populations import ConstantLearner
 
 X = np.zeros((400, 1))

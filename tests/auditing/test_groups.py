@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from replearn.auditing import compare
+from replearn.auditing.comparison import compare
 from replearn.auditing.groups import changes_more, members
 from tests.factories import limit
 

@@ -7,12 +7,14 @@ import re
 import numpy as np
 import pytest
 
-from replearn.auditing import AccuracyFlipsDisplay, AuditDesign, AuditResult, ContenderResult
+from replearn.auditing.audits import AuditResult
 from replearn.auditing.contenders import NEEDS, NOTHING, OLD_MODEL, SHARED_KEY
+from replearn.auditing.design import AuditDesign
+from replearn.auditing.displays import AccuracyFlipsDisplay
 from replearn.auditing.facts import DataFacts
 from replearn.auditing.judge import COSTLY, OUTCOMES, SINGLE_CLASS, UNCLEAR, WORTH_IT
 from replearn.auditing.metrics import Labels
-from replearn.auditing.runs import Runs
+from replearn.auditing.runs import ContenderResult, Runs
 
 NAMES = {
     "baseline": NOTHING,

@@ -7,7 +7,7 @@ from sklearn import metrics
 from sklearn.datasets import make_classification
 from sklearn.naive_bayes import GaussianNB
 
-from replearn.auditing import audit
+from replearn.auditing.audits import audit
 from replearn.auditing.metrics import Labels, Quantities
 from replearn.auditing.runs import Runs
 from tests.factories import limit, voting

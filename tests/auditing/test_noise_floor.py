@@ -8,7 +8,8 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 
-from replearn.auditing import compare, gates
+from replearn.auditing.comparison import compare
+from replearn.auditing.gate import gates
 from tests.factories import limit
 
 ROOT = Path(__file__).parents[2]

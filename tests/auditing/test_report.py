@@ -15,7 +15,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from replearn import PointwiseReplicableClassifier
-from replearn.auditing import AccuracyFlipsDisplay, RowFlipsDisplay, audit, compare, gates
+from replearn.auditing.audits import audit
+from replearn.auditing.comparison import compare
+from replearn.auditing.displays import AccuracyFlipsDisplay, RowFlipsDisplay
+from replearn.auditing.gate import gates
 from replearn.auditing.report import MAX_CELL_BYTES, columns_that_fit
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.auditing import audit
+from replearn.auditing.audits import audit
 from replearn.auditing.design import (
     ANY_PERIOD,
     NEXT_PERIOD,
@@ -17,7 +17,7 @@ from replearn.auditing.design import (
     make_design,
     runs_of_pair,
 )
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 from tests.factories import limit
 
 KEY = SharedKey("variants")

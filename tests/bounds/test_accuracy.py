@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from replearn.bounds import (
-    arcsine_law,
-    error_factor,
-    table_law,
-    uniform_law,
-)
+from replearn.bounds.laws import arcsine_law, error_factor, table_law, uniform_law
 from tests.factories import law_with_atoms
 
 LAWS = [

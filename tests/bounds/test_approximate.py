@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from replearn.bounds import (
-    arcsine_law,
+from replearn.bounds.approximate import (
     disagreement_bound,
     disagreement_tail,
-    flip_bound,
-    uniform_law,
+    markov_gamma,
+    markov_rho,
 )
-from replearn.bounds.approximate import markov_gamma, markov_rho
+from replearn.bounds.flips import flip_bound
+from replearn.bounds.laws import arcsine_law, uniform_law
 
 
 def exact_tail_one_block_decides(law, q, gamma):

@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from replearn.bounds import disagreement_tail, jensen_tail, uniform_law
+from replearn.bounds.approximate import disagreement_tail
+from replearn.bounds.laws import uniform_law
 from replearn.bounds.vc import log_growth
+from replearn.bounds.whole_models import jensen_tail
 from replearn.paper import realizable
 from replearn.paper.realizable import smallest_sample_realizable, underrated_tail
-from replearn.records import smallest_integer
+from replearn.records.search import smallest_integer
 
 THEORY = Path(__file__).parents[2] / "docs" / "theory"
 pytestmark = pytest.mark.skipif(not THEORY.exists(), reason="the documentation is not here")

@@ -10,7 +10,8 @@ from itertools import product
 
 import pytest
 
-from replearn.bounds import flip_supremum, uniform_law
+from replearn.bounds.flips import flip_supremum
+from replearn.bounds.laws import uniform_law
 
 LAW = uniform_law(2)
 R = flip_supremum(LAW)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from replearn.bounds import binomial_limits
 from replearn.bounds.collisions import point_mass_limits
+from replearn.bounds.numeric import binomial_limits
 
 
 def limits_of_counts(counts, delta):

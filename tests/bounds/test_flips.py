@@ -7,14 +7,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from replearn.bounds import (
-    arcsine_law,
-    flip_bound,
-    flip_curve,
-    flip_supremum,
-    table_law,
-    uniform_law,
-)
+from replearn.bounds.flips import flip_bound, flip_curve, flip_supremum
+from replearn.bounds.laws import arcsine_law, table_law, uniform_law
 from replearn.bounds.pairs import central_binomial
 
 

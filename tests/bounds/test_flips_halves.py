@@ -6,13 +6,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from replearn.bounds import (
-    arcsine_law,
-    flip_supremum,
-    halves_supremum,
-    table_law,
-    uniform_law,
-)
+from replearn.bounds.flips import flip_supremum, halves_supremum
+from replearn.bounds.laws import arcsine_law, table_law, uniform_law
 from replearn.bounds.pairs import gap_coefficients
 from tests.factories import law_with_atoms
 

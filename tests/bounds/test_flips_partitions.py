@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from replearn.bounds import arcsine_law, flip_curve, flip_supremum, table_law, uniform_law
+from replearn.bounds.flips import flip_curve, flip_supremum
+from replearn.bounds.laws import arcsine_law, table_law, uniform_law
 
 LAWS = [uniform_law(2), table_law([0.0, 0.1, 1.0]), table_law([0.0, 0.5, 1.0])]
 

@@ -5,15 +5,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from replearn.bounds import (
-    arcsine_law,
-    flip_bound,
-    flip_curve,
-    flip_supremum,
-    runs_bound,
-    table_law,
-    uniform_law,
-)
+from replearn.bounds.flips import flip_bound, flip_curve, flip_supremum, runs_bound
+from replearn.bounds.laws import arcsine_law, table_law, uniform_law
 from tests.factories import law_with_atoms
 
 

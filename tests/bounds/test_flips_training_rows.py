@@ -3,15 +3,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from replearn.bounds import (
-    arcsine_law,
+from replearn.bounds.flips import (
     flip_bound,
     flip_curve,
     flip_supremum,
     runs_bound,
-    uniform_law,
+    training_row_bound,
 )
-from replearn.bounds.flips import training_row_bound
+from replearn.bounds.laws import arcsine_law, uniform_law
 from tests.factories import law_with_atoms
 
 

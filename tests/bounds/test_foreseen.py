@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from replearn.bounds import arcsine_law, flip_estimate, uniform_law
-from replearn.bounds.foreseen import average_flip_estimate, joint_variance
+from replearn.bounds.foreseen import average_flip_estimate, flip_estimate, joint_variance
+from replearn.bounds.laws import arcsine_law, uniform_law
 
 T, PARTITIONS = 96, 8
 LAW = arcsine_law(T, 0.55)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from replearn.bounds import arcsine_law, table_law, uniform_law
 from replearn.bounds.foreseen import _between_variance, _within_variance
+from replearn.bounds.laws import arcsine_law, table_law, uniform_law
 
 LAWS = [
     uniform_law(1),

@@ -4,15 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from replearn.bounds import (
-    arcsine_law,
-    flip_curve,
-    flip_rate_limit,
-    flip_supremum,
-    table_law,
-    uniform_law,
-)
-from replearn.bounds.fresh import block_disagreement, flip_rate_majorant
+from replearn.bounds.flips import flip_curve, flip_supremum
+from replearn.bounds.fresh import block_disagreement, flip_rate_limit, flip_rate_majorant
+from replearn.bounds.laws import arcsine_law, table_law, uniform_law
 
 LAWS = [uniform_law(1), uniform_law(32), arcsine_law(64, 0.65), table_law([0, 0.5, 0.6, 0.7, 1])]
 IDS = ["single", "uniform", "arcsine", "lopsided"]

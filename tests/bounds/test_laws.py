@@ -7,8 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given, reject, settings, strategies as st
 
-from replearn.bounds import ThresholdLaw, arcsine_law, table_law, uniform_law
-from replearn.bounds.laws import LAW_BITS, portable_arcsine
+from replearn.bounds.laws import (
+    LAW_BITS,
+    ThresholdLaw,
+    arcsine_law,
+    portable_arcsine,
+    table_law,
+    uniform_law,
+)
 from replearn.exceptions import CertificateError
 
 ONE = 2**LAW_BITS

@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from replearn.bounds import multiclass_flip_bound, uniform_law
+from replearn.bounds.laws import uniform_law
 from replearn.bounds.multiclass import (
     agreement_probability,
     class_error_factor,
     class_weights,
     least_sharpness,
     mean_range,
+    multiclass_flip_bound,
     smallest_blocks_multiclass,
 )
 from replearn.bounds.pairs import central_binomial

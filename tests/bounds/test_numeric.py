@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from replearn.bounds import binomial_limits
 from replearn.bounds.numeric import (
     bernoulli_divergence,
     binomial_cdf,
+    binomial_limits,
     binomial_sf,
     dkw_tail,
     kl_lower,

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import special, stats
 
-from replearn.bounds import selection_flip_bound_sampled, smallest_sample_selection
 from replearn.bounds.selection import (
     same_candidates_flip_bound,
     selection_agreement,
     selection_error_tail_sampled,
     selection_flip_bound,
+    selection_flip_bound_sampled,
     selection_scale,
+    smallest_sample_selection,
     stable_scale,
 )
 

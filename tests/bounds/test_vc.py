@@ -7,8 +7,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from replearn.bounds import agnostic_sample_size, realizable_sample_size, vc
-from replearn.bounds.vc import agnostic_tail, log_growth, realizable_tail
+from replearn.bounds import vc
+from replearn.bounds.vc import (
+    agnostic_sample_size,
+    agnostic_tail,
+    log_growth,
+    realizable_sample_size,
+    realizable_tail,
+)
 
 
 @given(st.integers(0, 30), st.integers(0, 60))

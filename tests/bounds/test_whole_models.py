@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds import arcsine_law, disagreement_tail, table_law, uniform_law
+from replearn.bounds.approximate import disagreement_tail
+from replearn.bounds.laws import arcsine_law, table_law, uniform_law
 from replearn.bounds.whole_models import (
     MAX_BLOCKS,
     excess_supremum,

@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler, scale
 
 from replearn import PointwiseReplicableClassifier
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 from tests.factories import voting
 
 
@@ -51,7 +51,7 @@ class Drawing(Counting):
 
 
 @pytest.mark.parametrize("base", [Drawing()], ids=["generator"])
-@pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.ConstantBlocksWarning")
 def test_a_block_that_comes_out_differently_is_a_failed_condition(base):
     certificate = fitted(base).certificate_
     assert not certificate.certified
@@ -60,7 +60,7 @@ def test_a_block_that_comes_out_differently_is_a_failed_condition(base):
     certificate.check()
 
 
-@pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.ConstantBlocksWarning")
 def test_a_counter_in_the_class_is_a_failed_condition():
     seen = [fitted(Counting(), shared_key=key).certificate_ for key in range(4)]
     assert not all(certificate.certified for certificate in seen)

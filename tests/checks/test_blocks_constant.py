@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn import (
+from replearn.exceptions import (
     ConstantBlocksWarning,
     NotCertifiedWarning,
     PublicKeyWarning,
@@ -243,7 +243,7 @@ def test_warnings_of_the_probe_are_not_heard():
 
 
 @pytest.mark.parametrize("base", [BOOSTING, GaussianNB()], ids=["constant", "not constant"])
-@pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.ConstantBlocksWarning")
 def test_the_fit_is_the_same_without_the_probe(base, monkeypatch):
     X, y = sample()
     probed = vars(learner(base).fit(X, y))

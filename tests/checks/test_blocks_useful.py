@@ -15,8 +15,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
+from replearn import PointwiseReplicableClassifier
 from replearn.checks.blocks import rows_needed
+from replearn.exceptions import NotCertifiedWarning
 from tests.factories import voting
 
 BOOSTING = HistGradientBoostingClassifier(max_iter=1)

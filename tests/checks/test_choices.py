@@ -7,13 +7,9 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
-from replearn import (
-    NotCertifiedWarning,
-    PointwiseReplicableClassifier,
-    PointwiseReplicableRegressor,
-    PreprocessingWarning,
-)
+from replearn import PointwiseReplicableClassifier, PointwiseReplicableRegressor
 from replearn.checks import choices
+from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning
 from replearn.paper.finite_randomness import FiniteRandomnessClassifier
 from replearn.paper.hypotheses import Stumps, Thresholds
 from replearn.paper.realizable import RealizableReplicableClassifier
@@ -21,7 +17,7 @@ from replearn.paper.semi_replicable import SemiReplicableClassifier
 from replearn.paper.thresholds import ReplicableThresholdClassifier
 from tests.factories import Choosing
 
-pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(3.0, 2.0, size=(1000, 2)), columns=["a", "b"])

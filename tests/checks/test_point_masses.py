@@ -7,17 +7,18 @@ import pytest
 from scipy.stats import binom
 from sklearn.naive_bayes import GaussianNB
 
-from replearn import NotCertifiedWarning, PointwiseReplicableClassifier, SharedKey
+from replearn import PointwiseReplicableClassifier, SharedKey
 from replearn.checks.point_masses import count_equal_pairs, refuted_point_mass
-from replearn.execution import make_blocks
+from replearn.exceptions import NotCertifiedWarning
+from replearn.execution.fitting import make_blocks
 from replearn.guarantees.planner import plan
 from replearn.learners.training import Sample, key_of_blocks
 from replearn.paper.finite_randomness import held_out
-from replearn.randomness import as_points
+from replearn.randomness.points import as_points
 from tests.factories import voting, whole_models
 from tests.populations import CoinLearner, FirstRowLearner
 
-quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+quiet = pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 
 
 def few_values(n=3300, seed=0):

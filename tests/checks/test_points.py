@@ -15,9 +15,9 @@ from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PowerTransformer, StandardScaler
 
-from replearn import PointwiseReplicableClassifier, PreprocessingWarning
+from replearn import PointwiseReplicableClassifier
 from replearn.checks.points import encode_probe
-from replearn.exceptions import CertificateError
+from replearn.exceptions import CertificateError, PreprocessingWarning
 from replearn.guarantees.certificate import Certificate
 from replearn.guarantees.comparison import DRAWN, PREPARED
 from replearn.guarantees.probe import Probe

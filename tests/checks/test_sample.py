@@ -20,8 +20,9 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from replearn import PointwiseReplicableClassifier, PreprocessingWarning
+from replearn import PointwiseReplicableClassifier
 from replearn.checks.sample import added, failed_by_sample, moments, scaler_mark
+from replearn.exceptions import PreprocessingWarning
 
 NAMES = ["a", "b", "c"]
 

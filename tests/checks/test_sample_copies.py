@@ -13,13 +13,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from replearn import (
-    NotCertifiedWarning,
-    PointwiseReplicableRegressor,
-    ScoreReplicableClassifier,
-    UnsupportedValueError,
-)
+from replearn import PointwiseReplicableRegressor, ScoreReplicableClassifier
 from replearn.checks.sample import failed_by_sample
+from replearn.exceptions import NotCertifiedWarning, UnsupportedValueError
 from replearn.paper.hypotheses import Stumps
 from replearn.paper.realizable import RealizableReplicableClassifier
 from tests.factories import Choosing, voting
@@ -134,7 +130,7 @@ class Oversampling(ClassifierMixin, BaseEstimator):
         return self.model_.predict(rows)
 
 
-@pytest.mark.filterwarnings("ignore::replearn.UsefulnessWarning")  # of the plain one
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.UsefulnessWarning")  # of the plain one
 def test_resampling_inside_the_estimator_keeps_the_promise():
     base = make_pipeline(StandardScaler(), Oversampling())
     model = learner(base).fit(X.to_numpy(), RARE)

@@ -106,7 +106,7 @@ def test_contenders_rows_and_a_quick_look(call, shop, monkeypatch):
     code, _, err = call("audit", shop / "a.csv", *QUICK, "--contenders", "boosting")
     assert code == 2
     assert "'replicable'" in err
-    monkeypatch.setattr("replearn.auditing.audit", _requested)
+    monkeypatch.setattr("replearn.auditing.audits.audit", _requested)
     assert call("audit", shop / "a.csv", *QUICK, "--quick")[2].endswith(
         "2 pairs, 5000 rows, ['baseline', 'replicable']\n"
     )

@@ -7,7 +7,7 @@ import pytest
 
 from replearn.cli import audit
 from replearn.cli.audit import Thinning
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 from replearn.tables.files import read_table
 
 

@@ -315,7 +315,9 @@ def test_models_that_cannot_be_saved_are_told_before_training(call, shop, tmp_pa
         "from sklearn.preprocessing import FunctionTransformer\n"
         "pipe = make_pipeline(FunctionTransformer(lambda X: X[['income']]), GaussianNB())\n"
     )
-    monkeypatch.setattr("replearn.learners.PointwiseReplicableClassifier", None)  # would be a crash
+    monkeypatch.setattr(
+        "replearn.learners.pointwise.PointwiseReplicableClassifier", None
+    )  # would be a crash
     code, _, err = call(
         *("fit", shop / "a.csv", "--target", "churn", "--key-file", shop / "key.txt"),
         *("--model", "nameless:pipe", "--out", tmp_path / "m", "--quiet"),

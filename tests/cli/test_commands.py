@@ -14,14 +14,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from replearn import NotCertifiedWarning, SharedKey
+from replearn import SharedKey
 from replearn.cli import COMMANDS
 from replearn.cli.plan import PlanOptions
+from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees.certificate import Identity
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.planner import plan
 from replearn.paper.thresholds import ReplicableThresholdClassifier
-from replearn.persistence import describe, load, save
+from replearn.persistence.model_file import describe, load, save
 from replearn.registry import TASKS as ALL_TASKS, entries_of
 
 TASKS_BY_NAME = entries_of(ALL_TASKS)

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from replearn.persistence import describe
+from replearn.persistence.model_file import describe
 
 RNG = np.random.default_rng(4)
 N = 400

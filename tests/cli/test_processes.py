@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from replearn.persistence import describe
+from replearn.persistence.model_file import describe
 
 
 def replearn(*arguments, cwd):

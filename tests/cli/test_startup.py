@@ -65,7 +65,7 @@ def test_importing_replearn_loads_no_package(loaded):
 
 
 def test_the_help_of_audit_names_all_contenders():
-    from replearn.auditing import KINDS
+    from replearn.auditing.contenders import KINDS
     from replearn.cli.audit import CONTENDERS
 
     assert tuple(KINDS) == CONTENDERS

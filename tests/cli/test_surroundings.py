@@ -10,7 +10,8 @@ import sys
 import numpy as np
 import pytest
 
-from replearn.auditing import audit, compare
+from replearn.auditing.audits import audit
+from replearn.auditing.comparison import compare
 from replearn.records.text import aligned, html_table, two_columns, visible
 
 PLAN = [sys.executable, "-m", "replearn", "plan", "--n", "5000"]

@@ -7,6 +7,11 @@ from typing import Any
 import numpy as np
 
 import replearn as rl
+from replearn.exceptions import (
+    ConstantBlocksWarning,
+    NotCertifiedWarning,
+    PreprocessingWarning,
+)
 from tests.factories import on_blocks
 
 from .fingerprint import close
@@ -14,9 +19,9 @@ from .tables import Table
 
 KEY = "corpus"
 WARNINGS = {
-    rl.NotCertifiedWarning: "not certified",
-    rl.ConstantBlocksWarning: "constant blocks",
-    rl.PreprocessingWarning: "preprocessing",
+    NotCertifiedWarning: "not certified",
+    ConstantBlocksWarning: "constant blocks",
+    PreprocessingWarning: "preprocessing",
 }
 
 Facts = dict[str, Any]

@@ -9,8 +9,8 @@ import numpy as np
 import replearn as rl
 from replearn import paper
 from replearn.paper.finite_randomness import FiniteRandomnessClassifier
-from replearn.primitives import sample_order
-from replearn.randomness import SharedKey
+from replearn.primitives.candidates import sample_order
+from replearn.randomness.key import SharedKey
 
 from .calls import KEY, Facts, certificate_facts
 from .fingerprint import Close, close

@@ -12,7 +12,7 @@ import pyarrow as pa
 from scipy import sparse
 
 import replearn as rl
-from replearn.randomness import as_points
+from replearn.randomness.points import as_points
 
 from . import tables
 from .calls import KEY, Facts

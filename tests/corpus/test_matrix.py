@@ -107,8 +107,10 @@ def fitted(kind, base, rows):
     return learner.fit(X[rows], Y[rows])
 
 
-@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
-@pytest.mark.filterwarnings("ignore::replearn.UsefulnessWarning")  # labels are nearly random
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
+@pytest.mark.filterwarnings(
+    "ignore::replearn.exceptions.UsefulnessWarning"
+)  # labels are nearly random
 @pytest.mark.parametrize("kind", ["votes", "score"])
 @pytest.mark.parametrize(
     "name",

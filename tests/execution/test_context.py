@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from replearn.execution import Progress, fit_blocks, make_blocks, side_by_side
-from replearn.randomness import SharedKey
+from replearn.execution.context import Progress, side_by_side
+from replearn.execution.fitting import fit_blocks, make_blocks
+from replearn.randomness.key import SharedKey
 
 
 def fail(message):

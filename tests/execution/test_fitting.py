@@ -12,8 +12,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import compat
-from replearn.execution import ConstantVote, fit_blocks, fitting
-from replearn.randomness import SharedKey
+from replearn.execution import fitting
+from replearn.execution.constant import ConstantVote
+from replearn.execution.fitting import fit_blocks
+from replearn.randomness.key import SharedKey
 
 KEY = SharedKey("fitting tests")
 RNG = np.random.default_rng(5)

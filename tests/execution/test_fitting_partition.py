@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from replearn.execution import make_blocks
-from replearn.randomness import SharedKey, as_points, points
+from replearn.execution.fitting import make_blocks
+from replearn.randomness import points
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import as_points
 
 KEY = SharedKey("partition tests")
 RNG = np.random.default_rng(3)

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.execution import BlockEnsemble
+from replearn.execution.voting import BlockEnsemble
 
 IMPUTER, ENCODER = SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore")
 KINDS = {"float": float, "float16": np.float16, "float32": np.float32, "longdouble": np.longdouble}

@@ -9,8 +9,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.execution import keyed_seeds, random_state_names, set_seeds
-from replearn.randomness import SharedKey
+from replearn.execution.fitting import keyed_seeds, random_state_names, set_seeds
+from replearn.randomness.key import SharedKey
 
 KEY = SharedKey("seed tests")
 

@@ -29,7 +29,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from replearn.execution import BlockEnsemble, ConstantVote, one_thread, voting
+from replearn.execution import voting
+from replearn.execution.constant import ConstantVote
+from replearn.execution.voting import BlockEnsemble, one_thread
 
 N_TRAIN, N_TEST = 90, 1500
 

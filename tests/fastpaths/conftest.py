@@ -2,7 +2,7 @@
 
 import pytest
 
-from replearn.execution import one_thread
+from replearn.execution.voting import one_thread
 
 
 @pytest.fixture(autouse=True)

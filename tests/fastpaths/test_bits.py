@@ -26,9 +26,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 import replearn.fastpaths  # noqa: F401  (registers the plug-ins, in this process and in a fresh one)
 from replearn import compat
-from replearn.execution import BlockEnsemble, fit_blocks, fitting, make_blocks
-from replearn.randomness import SharedKey
-from replearn.tables import slice_rows, take_rows
+from replearn.execution import fitting
+from replearn.execution.fitting import fit_blocks, make_blocks
+from replearn.execution.voting import BlockEnsemble
+from replearn.randomness.key import SharedKey
+from replearn.tables.rows import slice_rows, take_rows
 
 KEY = SharedKey("bits")
 N, N_BLOCKS, N_PARTITIONS = 1100, 2, 2

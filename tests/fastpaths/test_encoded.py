@@ -16,12 +16,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.execution import BlockEnsemble
 from replearn.execution.plugins import BlockModel
-from replearn.execution.voting import groups_of_models
+from replearn.execution.voting import BlockEnsemble, groups_of_models
 from replearn.fastpaths import pipelines
 from replearn.fastpaths.pipelines import EncodedPredictor, FoldedPredictor, PipelinePredictor
-from replearn.tables import slice_rows
+from replearn.tables.rows import slice_rows
 
 N, BLOCKS = 240, 3
 CODES = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)

@@ -16,13 +16,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.execution import BlockEnsemble
 from replearn.execution.plugins import BlockModel
-from replearn.execution.voting import groups_of_models
+from replearn.execution.voting import BlockEnsemble, groups_of_models
 from replearn.fastpaths import pipelines
 from replearn.fastpaths.pipelines import EncodedPredictor, PipelinePredictor
-from replearn.tables import slice_rows
 from replearn.tables.encoder import TableEncoder
+from replearn.tables.rows import slice_rows
 
 N, BLOCKS = 240, 3
 COLUMNS = {

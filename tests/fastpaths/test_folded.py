@@ -23,14 +23,13 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.execution import BlockEnsemble
 from replearn.execution.plugins import BlockModel
-from replearn.execution.voting import groups_of_models
+from replearn.execution.voting import BlockEnsemble, groups_of_models
 from replearn.fastpaths import pipelines
 from replearn.fastpaths.linear import LinearPredictor
 from replearn.fastpaths.pipelines import FoldedPredictor, PipelinePredictor
-from replearn.tables import slice_rows
 from replearn.tables.encoder import TableEncoder
+from replearn.tables.rows import slice_rows
 
 N, BLOCKS = 240, 3
 ROUNDING = 1e-9

@@ -6,7 +6,8 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import replearn.fastpaths  # noqa: F401  (registers the plug-ins)
-from replearn.execution import BlockEnsemble, plain_loop
+from replearn.execution.plugins import plain_loop
+from replearn.execution.voting import BlockEnsemble
 from replearn.fastpaths import trees
 from replearn.fastpaths.trees import Turns, forest_predictions, frequent_turns
 

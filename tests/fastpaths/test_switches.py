@@ -30,19 +30,14 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from replearn.execution import (
-    BlockEnsemble,
-    ConstantVote,
-    fit_blocks,
-    make_blocks,
-    plain_loop,
-    plugins,
-)
-from replearn.execution.plugins import Plugin, active, register
-from replearn.execution.voting import LoopPredictor
+from replearn.execution import plugins
+from replearn.execution.constant import ConstantVote
+from replearn.execution.fitting import fit_blocks, make_blocks
+from replearn.execution.plugins import Plugin, active, plain_loop, register
+from replearn.execution.voting import BlockEnsemble, LoopPredictor
 from replearn.fastpaths import PLUGINS
 from replearn.fastpaths.rowwise import ConstantPredictor, RowwisePredictor
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 from replearn.tables.encoder import TableEncoder
 
 KEY = SharedKey("switches")

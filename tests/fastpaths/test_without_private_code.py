@@ -7,11 +7,12 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 from replearn import compat
-from replearn.execution import BlockEnsemble, fit_blocks
+from replearn.execution.fitting import fit_blocks
+from replearn.execution.voting import BlockEnsemble
 from replearn.fastpaths import boosting_fit, linear
 from replearn.fastpaths.boosting import BoostingPredictor
 from replearn.fastpaths.rowwise import RowwisePredictor
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(9000, 4))

@@ -7,7 +7,9 @@ import json
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from replearn.bounds import arcsine_law, flip_bound, flips, table_law, uniform_law
+from replearn.bounds import flips
+from replearn.bounds.flips import flip_bound
+from replearn.bounds.laws import arcsine_law, table_law, uniform_law
 from replearn.exceptions import CertificateError
 from replearn.guarantees.assumptions import ASSUMPTIONS
 from replearn.guarantees.certificate import Certificate, Identity, certify

@@ -9,14 +9,13 @@ from sklearn.naive_bayes import GaussianNB
 
 import replearn.learners
 import replearn.paper
-from replearn import NotCertifiedWarning
 from replearn.bounds.scores import any_score_flip_bound, score_half_width
-from replearn.exceptions import CertificateError
+from replearn.exceptions import CertificateError, NotCertifiedWarning
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.planner import plan
 from replearn.guarantees.promise import derive
 from replearn.guarantees.theorems import THEOREMS
-from replearn.learners import ScoreReplicableClassifier
+from replearn.learners.score import ScoreReplicableClassifier
 from replearn.paper.complete import CompleteLearner
 from replearn.paper.finite_randomness import FiniteRandomnessClassifier
 from replearn.paper.hypotheses import Thresholds
@@ -84,8 +83,10 @@ def test_planned_rows_are_certified_and_fewer_are_not(task, targets):
 FEW = [*((task, {"n": 120, **targets}) for task, targets in PLANS), ("finite randomness", TINY)]
 
 
-@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
-@pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning")  # blocks of one row
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
+@pytest.mark.filterwarnings(
+    "ignore::replearn.exceptions.ConstantBlocksWarning"
+)  # blocks of one row
 @pytest.mark.parametrize(("task", "targets"), FEW)
 def test_labs_with_more_rows_than_planned_have_the_same_scale(task, targets):
     """A surplus is left out, and which rows stay does not depend on the order of the file."""

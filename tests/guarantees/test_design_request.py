@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from replearn.bounds import uniform_law
+from replearn.bounds.laws import uniform_law
 from replearn.guarantees.design import VoteDesign
 from replearn.guarantees.planner import plan, plan_votes
 

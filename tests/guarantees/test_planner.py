@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from replearn.bounds import flip_bound, table_law, uniform_law
+from replearn.bounds.flips import flip_bound
+from replearn.bounds.laws import table_law, uniform_law
 from replearn.guarantees.planner import plan
 
 

@@ -19,7 +19,7 @@ class Speed:
         """Return seconds of the estimator, and what as many plain fits of as many rows allow."""
         from sklearn.base import clone
 
-        from replearn.persistence import why_not_packed
+        from replearn.persistence._trust import why_not_packed
 
         fitted, ours = _timed(lambda: clone(learner).fit(X, y))
         design = fitted.certificate_.design

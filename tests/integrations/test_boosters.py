@@ -10,10 +10,12 @@ from sklearn.datasets import make_classification
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from replearn import ModelFileError, PointwiseReplicableClassifier, audit, load, save
+from replearn import PointwiseReplicableClassifier, audit, load, save
 from replearn.cli import main
-from replearn.execution import fit_in_context
-from replearn.persistence import resumable, why_not_packed
+from replearn.exceptions import ModelFileError
+from replearn.execution.context import fit_in_context
+from replearn.persistence._trust import why_not_packed
+from replearn.persistence.block_folder import resumable
 
 X, Y = make_classification(1500, n_informative=5, random_state=0)
 pytestmark = pytest.mark.filterwarnings("default")  # those of the packages themselves

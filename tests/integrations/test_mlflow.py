@@ -191,7 +191,7 @@ def test_blocks_are_not_autologged(store):
 
 
 def test_models_are_compared_by_their_uris(logged, monkeypatch):
-    from replearn.auditing import compare
+    from replearn.auditing.comparison import compare
 
     monkeypatch.setenv(KEY_VARIABLE, KEY.export())
     plain = LogisticRegression().fit(frame(slice(1200, 2400)), Y[1200:2400])

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from replearn import ModelFileError, PointwiseReplicableClassifier, audit, load, save
+from replearn import PointwiseReplicableClassifier, audit, load, save
+from replearn.exceptions import ModelFileError
 
 torch = pytest.importorskip("torch")
 skorch = pytest.importorskip("skorch")

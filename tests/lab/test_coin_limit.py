@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds import arcsine_law, flip_supremum
+from replearn.bounds.flips import flip_supremum
+from replearn.bounds.laws import arcsine_law
 from replearn_lab import coin_limit, information_limit
 from replearn_lab.coin_limit import (
     acceptance,

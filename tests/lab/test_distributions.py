@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 from replearn_lab.distributions import (
     Marginals,
     RandomBias,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 from replearn_lab.coin_runs import paired_predictions
 from replearn_lab.distributions import Marginals, PlantedCoins, RandomBias
 from replearn_lab.experiment import Bench

@@ -14,7 +14,7 @@ from replearn.paper.thresholds import ReplicableThresholdClassifier
 from replearn.testing import replicability_checks
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning"),
     pytest.mark.filterwarnings("ignore:RealizableReplicableClassifier abstains"),
 ]
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from replearn.execution import RunContext
+from replearn.execution.context import RunContext
 from replearn.guarantees.certificate import Certificate
 from replearn.registry import ESTIMATORS
 from tests.registry import (
@@ -180,7 +180,7 @@ def test_a_plan_of_another_task_is_an_error(name):
         fit(name, planned(name, plan=planned(other).plan))
 
 
-@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 @pytest.mark.parametrize(
     ("name", "grid"),
     [

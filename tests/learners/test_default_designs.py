@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 
 from replearn import Plan, PointwiseReplicableClassifier, plan
 from replearn.checks.blocks import family_of
-from replearn.learners import training, usual_plan
-from replearn.learners.training import PARTITIONS, usual_partitions
+from replearn.learners import training
+from replearn.learners.training import PARTITIONS, usual_partitions, usual_plan
 from tests.factories import voting
 
 BOOSTING = HistGradientBoostingClassifier(max_iter=2)

@@ -28,7 +28,7 @@ from replearn.exceptions import (
 )
 from replearn.guarantees.certificate import Certificate
 from replearn.learners.chain import Step
-from replearn.persistence import describe
+from replearn.persistence.model_file import describe
 from tests.factories import voting
 
 X, Y = make_classification(4000, flip_y=0.25, random_state=1)

@@ -24,14 +24,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_classifiers_train, parametrize_with_checks
 
-from replearn import (
-    NotCertifiedWarning,
-    PointwiseReplicableClassifier,
-    PreprocessingWarning,
-    SharedKey,
-    plan,
-)
-from replearn.exceptions import UnsupportedValueError
+from replearn import PointwiseReplicableClassifier, SharedKey, plan
+from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning, UnsupportedValueError
 from replearn.execution.voting import MIN_ROWS_PER_TASK
 from tests.factories import voting
 from tests.populations import FirstRowLearner

@@ -4,11 +4,11 @@ from scipy.stats import binom
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from replearn import PointwiseReplicableClassifier
-from replearn.bounds import multiclass_flip_bound
 from replearn.bounds.class_flips import class_flip_estimate, class_predictions
 from replearn.bounds.multiclass import (
     class_weights,
     least_sharpness,
+    multiclass_flip_bound,
     smallest_blocks_multiclass,
 )
 from replearn.exceptions import NotCertifiedWarning
@@ -16,8 +16,8 @@ from replearn.guarantees.planner import plan
 from tests.factories import limit, voting
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
-    pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.ConstantBlocksWarning"),
 ]
 
 

@@ -11,12 +11,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from replearn import (
-    NotCertifiedWarning,
-    PointwiseReplicableClassifier,
-    plan,
-)
-from replearn.bounds import arcsine_law
+from replearn import PointwiseReplicableClassifier, plan
+from replearn.bounds.laws import arcsine_law
+from replearn.exceptions import NotCertifiedWarning
 from replearn.paper.finite_randomness import FiniteRandomnessClassifier
 from replearn.paper.thresholds import ReplicableThresholdClassifier
 from tests.factories import voting

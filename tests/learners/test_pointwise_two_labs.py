@@ -10,8 +10,8 @@ from joblib import parallel_config
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "two_labs.py"
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::replearn.PreprocessingWarning"),
-    pytest.mark.filterwarnings("ignore::replearn.UsefulnessWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.PreprocessingWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.UsefulnessWarning"),
     pytest.mark.skipif(not SCRIPT.exists(), reason="benchmarks are not in a source distribution"),
 ]
 
@@ -81,7 +81,9 @@ def test_what_certificates_and_probes_say(name, labs, ways):
     assert (pair.verdict == "certified") == (not name.startswith("index"))
 
 
-@pytest.mark.filterwarnings("ignore:rows are not independent draws:replearn.NotCertifiedWarning")
+@pytest.mark.filterwarnings(
+    "ignore:rows are not independent draws:replearn.exceptions.NotCertifiedWarning"
+)
 @pytest.mark.statistical
 def test_no_way_is_broken_and_silent(labs, ways):
     from _pairs import Row

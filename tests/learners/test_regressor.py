@@ -11,10 +11,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from replearn import NotCertifiedWarning, plan
-from replearn.learners import PointwiseReplicableRegressor
+from replearn import plan
+from replearn.exceptions import NotCertifiedWarning
+from replearn.learners.regressor import PointwiseReplicableRegressor
 
-quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+quiet = pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 TREE = DecisionTreeRegressor(max_depth=4, random_state=0)
 
 
@@ -217,7 +218,7 @@ def test_a_key_that_was_changed_after_fit_is_refused():
         model.predict(NEW)
 
 
-@pytest.mark.filterwarnings("ignore::replearn.PreprocessingWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.PreprocessingWarning")
 def test_a_scaler_in_front_voids_the_promise():
     X, y = _draw(2600, 3)
     model = PointwiseReplicableRegressor(TREE, y_range=(0, 10), resolution=5.0, n_blocks=128)

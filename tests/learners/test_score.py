@@ -12,7 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from replearn import ConstantBlocksWarning, NotCertifiedWarning, ScoreReplicableClassifier, plan
+from replearn import ScoreReplicableClassifier, plan
+from replearn.exceptions import ConstantBlocksWarning, NotCertifiedWarning
 from replearn.guarantees.score import MAX_FITS
 from replearn.learners.score_rule import crossing
 from replearn.testing import check_replicable_classifier

@@ -12,7 +12,8 @@ from replearn.learners.score_rule import (
     mean_score,
     simplex,
 )
-from replearn.randomness import SharedKey, as_points
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import as_points
 
 POINTS = as_points(np.arange(40_000.0)[:, np.newaxis])
 WIDTH = score_half_width(0.1)

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import PointwiseReplicableClassifier
-from replearn.learners import ReplicableSearchCV
+from replearn.learners.search import ReplicableSearchCV
 
 
 class OneFeature(ClassifierMixin, BaseEstimator):
@@ -94,7 +94,7 @@ def test_a_clearly_better_configuration_wins():
         assert search.fit(X, y).best_params_ == {"feature": 3}
 
 
-@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 def test_refit_with_another_learner_or_not_at_all():
     X, y = _near_ties(1500, 0)
     X += 0.1 * np.random.default_rng(0).standard_normal(X.shape)

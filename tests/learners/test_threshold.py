@@ -25,7 +25,8 @@ from replearn import (
     save,
 )
 from replearn.exceptions import NotCertifiedWarning
-from replearn.execution import BlockEnsemble, plain_loop
+from replearn.execution.plugins import plain_loop
+from replearn.execution.voting import BlockEnsemble
 from replearn.learners.threshold import (
     check_block_thresholds,
     fitted_threshold,
@@ -177,7 +178,7 @@ def test_soft_votes_are_centred_at_the_threshold():
 
 
 # -- other estimators ------------------------------------------------------------------------------
-@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 @pytest.mark.parametrize("threshold", KINDS)
 def test_scores_are_compared_with_the_threshold(threshold):
     model = ScoreReplicableClassifier(GaussianNB(), threshold=threshold, shared_key="k")
@@ -318,7 +319,7 @@ GOOD = np.where(Y == 1, "bad", "good")  # the rarer label comes first
 
 @pytest.mark.parametrize("threshold", [0.1, (1, 5), "prevalence"])
 @pytest.mark.parametrize("kind", [PointwiseReplicableClassifier, ScoreReplicableClassifier])
-@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 def test_estimators_take_a_threshold_on_either_label(kind, threshold):
     rows = X[:900]
     labels = GOOD[:900]

@@ -10,14 +10,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
-from replearn import (
-    NotCertifiedWarning,
-    PointwiseReplicableClassifier,
-    ScoreReplicableClassifier,
-    UsefulnessWarning,
-    load,
-    save,
-)
+from replearn import PointwiseReplicableClassifier, ScoreReplicableClassifier, load, save
+from replearn.exceptions import NotCertifiedWarning, UsefulnessWarning
 from replearn.learners.training import Blocks, Cut, Sample
 
 LEARNERS = [
@@ -53,7 +47,7 @@ def test_a_constant_prediction_is_warned_about(kind):
     assert model.usefulness_.recall[1] == 0.0
 
 
-@pytest.mark.filterwarnings("error::replearn.UsefulnessWarning")
+@pytest.mark.filterwarnings("error::replearn.exceptions.UsefulnessWarning")
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_a_useful_model_and_a_dummy_are_not(kind):
     X, y = rare(intercept=0.0)

@@ -16,7 +16,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import replearn.execution.voting
 from replearn import PointwiseReplicableClassifier
-from replearn.execution import BlockEnsemble, ConstantVote, plain_loop
+from replearn.execution.constant import ConstantVote
+from replearn.execution.plugins import plain_loop
+from replearn.execution.voting import BlockEnsemble
 from replearn.learners.vote import below_law
 from tests.factories import voting, whole_models
 

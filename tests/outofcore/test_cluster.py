@@ -19,7 +19,7 @@ from tests.factories import voting
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]

@@ -18,7 +18,7 @@ from replearn.outofcore import fit as fitting, fit_files, ordering, pieces
 from replearn.outofcore.engines import LocalEngine
 from replearn.tables.encoder import TableEncoder
 
-pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 N = 2400
 
 
@@ -298,10 +298,10 @@ def test_constant_blocks_are_warned_about(tmp_path):
     frame = pl.DataFrame({"a": rng.normal(size=N), "y": rng.random(N) < 0.5})
     never = DecisionTreeClassifier(min_samples_leaf=0.9)
     with pytest.warns(
-        replearn.ConstantBlocksWarning, match="block estimators are constant"
+        replearn.exceptions.ConstantBlocksWarning, match="block estimators are constant"
     ) as found:
         fit_files(learner(never), write(frame, tmp_path), "y")
-    with pytest.warns(replearn.ConstantBlocksWarning) as expected:
+    with pytest.warns(replearn.exceptions.ConstantBlocksWarning) as expected:
         from_memory(learner(never), frame)
     assert str(found[0].message) == str(expected[0].message)
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from replearn import NotCertifiedWarning, PreprocessingWarning
+from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning
 from replearn.outofcore import fit_files, look, pieces
 from tests.factories import voting
 
@@ -133,7 +133,7 @@ TRANSFORMS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 @pytest.mark.parametrize(
     "transform",
     TRANSFORMS,

@@ -12,7 +12,7 @@ from replearn.outofcore import fit_files, pieces, predict_files, sample_files, s
 from replearn.outofcore.folders import Folder
 from replearn.outofcore.sources import open_rows
 
-pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 N = 2000
 
 

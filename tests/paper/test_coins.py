@@ -14,7 +14,7 @@ from replearn.paper.coins import (
     decide_coins,
     smallest_throws,
 )
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 
 LAWS = [(0.0, 1.0), (0.4, 0.6), (0.0, 0.1), (0.02, 0.08), (0.9, 0.95), (0.1, 0.7)]
 

@@ -24,7 +24,7 @@ from replearn.paper.complete import (
     wrong_label_bound,
 )
 from replearn.paper.hypotheses import Intervals, Thresholds
-from replearn.persistence import load, save
+from replearn.persistence.model_file import load, save
 from tests.factories import limit
 
 LOOSE = {"rho": 0.3, "alpha": 0.4, "beta": 0.2, "d": 2}

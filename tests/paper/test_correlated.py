@@ -8,7 +8,7 @@ from replearn.paper.correlated_sampling import (
     sample_correlated,
     sample_correlated_stream,
 )
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 
 NAMES = ["a", "b", "c", "d", "e"]
 P = np.array([0.1, 0.4, 0.2, 0.2, 0.1])

@@ -30,12 +30,12 @@ from replearn.paper import (
 from replearn.paper.groups import one_of_each_group
 from replearn.paper.heavy_hitters import MembershipLaw
 from replearn.paper.hypotheses import Thresholds, make_box
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 from replearn.registry import PLANNED, TASKS, entries_of
 from tests.factories import limit
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning"),
     pytest.mark.filterwarnings("ignore::replearn.exceptions.UsefulnessWarning"),
 ]
 

@@ -8,12 +8,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from replearn import NotCertifiedWarning, SharedKey
+from replearn import SharedKey
+from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees.certificate import certify
 from replearn.paper import finite_randomness as room
 from replearn.paper.finite_randomness import FiniteRandomnessClassifier, above, shared_thresholds
 
-quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+quiet = pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 
 
 # two blocks: of the ten rows of one check a block of two may have one class only, and such a block
@@ -31,7 +32,9 @@ def _draw(n, seed):
 
 
 @quiet
-@pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning")  # blocks of three rows
+@pytest.mark.filterwarnings(
+    "ignore::replearn.exceptions.ConstantBlocksWarning"
+)  # blocks of three rows
 @pytest.mark.parametrize("key", range(12))
 def test_a_missing_value_is_refused_wherever_its_row_goes(key):
     # 11 rows train in three blocks of 3: often a block has one class only, and 2 are left over

@@ -8,10 +8,10 @@ from replearn.paper.coins import decide_coin, decide_coins
 from replearn.paper.correlated_sampling import sample_correlated, sample_correlated_stream
 from replearn.paper.quantiles import cuts_of_sample, draw_level, quantile_grid
 from replearn.paper.signs import estimate_signs
-from replearn.primitives import choose_by_errors
-from replearn.randomness import SharedKey
+from replearn.primitives.selection import choose_by_errors
+from replearn.randomness.key import SharedKey
 
-pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 
 FLIPS = np.random.default_rng(0).random((60, 12)) < 0.5
 NAMES = [f"model {i}" for i in range(40)]

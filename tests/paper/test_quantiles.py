@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binomtest
 
 from replearn.paper.quantiles import cuts_of_sample, draw_level, quantile_grid
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 
 FALSE_ALARM = 1e-8
 

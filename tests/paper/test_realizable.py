@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from replearn import NotCertifiedWarning, UsefulnessWarning
+from replearn.exceptions import NotCertifiedWarning, UsefulnessWarning
 from replearn.paper.hypotheses import Constant, Thresholds
 from replearn.paper.realizable import (
     RealizableReplicableClassifier,
@@ -14,7 +14,7 @@ from replearn.paper.realizable import (
     smallest_sample_realizable,
 )
 
-quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+quiet = pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 
 
 @parametrize_with_checks(

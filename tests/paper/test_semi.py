@@ -9,8 +9,8 @@ from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from replearn import NotCertifiedWarning
-from replearn.bounds import realizable_sample_size
+from replearn.bounds.vc import realizable_sample_size
+from replearn.exceptions import NotCertifiedWarning
 from replearn.paper.hypotheses import (
     Boxes,
     Intervals,
@@ -22,7 +22,7 @@ from replearn.paper.hypotheses import (
 from replearn.paper.realizable import cover_distance
 from replearn.paper.semi_replicable import SemiReplicableClassifier
 
-quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+quiet = pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 
 
 class WithOwnPool(SemiReplicableClassifier):

@@ -7,7 +7,8 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from replearn import NotCertifiedWarning, UsefulnessWarning, plan
+from replearn import plan
+from replearn.exceptions import NotCertifiedWarning, UsefulnessWarning
 from replearn.paper.hypotheses import Constant, Thresholds
 from replearn.paper.semi_private import (
     PrivateDesign,
@@ -17,7 +18,7 @@ from replearn.paper.semi_private import (
 )
 from replearn.paper.thresholds import ReplicableThresholdClassifier
 
-quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+quiet = pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 BY_CUT = ReplicableThresholdClassifier(feature=0, sharpness=2000.0)
 
 

@@ -9,7 +9,7 @@ from replearn.paper.signs import (
     sign_flip_bound,
     sign_width,
 )
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 from tests.factories import limit
 
 

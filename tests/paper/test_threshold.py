@@ -6,10 +6,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from replearn import NotCertifiedWarning
+from replearn.exceptions import NotCertifiedWarning
 from replearn.paper.thresholds import ReplicableThresholdClassifier, smallest_sample_threshold
 
-quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+quiet = pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 
 
 @parametrize_with_checks([ReplicableThresholdClassifier(feature=0, sharpness=100.0)])

@@ -19,9 +19,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier, PointwiseReplicableRegressor, load, save
 from replearn.exceptions import ModelFileError
-from replearn.execution import fit_in_context
-from replearn.persistence import _packing, describe, model_file, resumable
+from replearn.execution.context import fit_in_context
+from replearn.persistence import _packing, model_file
 from replearn.persistence._packing import pack_values, unpack_values
+from replearn.persistence.block_folder import resumable
+from replearn.persistence.model_file import describe
 
 KEY = "attacks"
 SVC_TYPE = "sklearn.svm._classes.SVC"

@@ -15,8 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from replearn.exceptions import ModelFileError
 from replearn.execution import fitting
-from replearn.learners import ReplicableSearchCV
-from replearn.persistence import resumable
+from replearn.learners.search import ReplicableSearchCV
+from replearn.persistence.block_folder import resumable
 from tests.factories import voting
 
 RNG = np.random.default_rng(3)
@@ -202,7 +202,7 @@ def score_of_depth(fitted):
     }
 
 
-@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 @pytest.mark.parametrize("after", [0, 3, 6, 17, 27])
 def test_a_search_over_block_learners_continues(tmp_path, counted, after):
     whole = search().fit(X, Y)
@@ -223,7 +223,7 @@ def test_a_search_over_block_learners_continues(tmp_path, counted, after):
     assert (again.best_estimator_.margin(NEW) == whole.best_estimator_.margin(NEW)).all()
 
 
-@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 def test_trainings_are_found_by_what_they_train_on_not_by_their_turn(tmp_path, counted):
     there = search((1, 3)).fit(X, Y, context=resumable(tmp_path))
     calls, _ = counted
@@ -235,7 +235,7 @@ def test_trainings_are_found_by_what_they_train_on_not_by_their_turn(tmp_path, c
     assert len(calls) == 2 * N_BLOCKS  # depth 2 is new; the chosen one was trained before
 
 
-@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 def test_the_folder_of_another_search_is_refused(tmp_path):
     search().fit(X, Y, context=resumable(tmp_path))
     before = files(tmp_path)
@@ -245,7 +245,7 @@ def test_the_folder_of_another_search_is_refused(tmp_path):
     assert files(tmp_path) == before
 
 
-@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 def test_scikit_learns_search_continues_too(tmp_path, counted):
     grid = GridSearchCV(learner(n_partitions=1), {"threshold": [0.3, 0.5]}, cv=2)
     kept = grid.fit(X, Y, context=resumable(tmp_path)).cv_results_["mean_test_score"]

@@ -22,13 +22,11 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 import replearn.learners
-from replearn import NotCertifiedWarning, SharedKey
-from replearn.exceptions import ModelFileError
-from replearn.learners import (
-    IncumbentClassifier,
-    PointwiseReplicableClassifier,
-    ReplicableSearchCV,
-)
+from replearn import SharedKey
+from replearn.exceptions import ModelFileError, NotCertifiedWarning
+from replearn.learners.incumbent import IncumbentClassifier
+from replearn.learners.pointwise import PointwiseReplicableClassifier
+from replearn.learners.search import ReplicableSearchCV
 from replearn.paper.hypotheses import (
     Boxes,
     Conjunctions,
@@ -41,8 +39,8 @@ from replearn.paper.hypotheses import (
 from replearn.paper.hypotheses.documents import read_class
 from replearn.paper.realizable import RealizableReplicableClassifier
 from replearn.paper.semi_replicable import SemiReplicableClassifier
-from replearn.persistence import describe, load, save
 from replearn.persistence._trust import dump, load_trusted
+from replearn.persistence.model_file import describe, load, save
 from replearn.records.json import digest_of
 from replearn.registry import ESTIMATORS
 from tests.factories import voting

@@ -13,7 +13,8 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.svm import SVC
 
-from replearn import ModelFileError, load, save
+from replearn import load, save
+from replearn.exceptions import ModelFileError
 from replearn.persistence import _container, _skops
 from replearn.persistence._budget import OBJECT_BYTES, Budget
 from replearn.persistence._packing import pack_values, unpack_values

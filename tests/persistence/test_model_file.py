@@ -20,10 +20,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import replearn.persistence.model_file
 from replearn import PointwiseReplicableClassifier, SharedKey, plan
-from replearn.bounds import uniform_law
+from replearn.bounds.laws import uniform_law
 from replearn.exceptions import ModelFileError, WeakKeyWarning
-from replearn.persistence import describe, load, save
 from replearn.persistence._validators import check_trees
+from replearn.persistence.model_file import describe, load, save
 from replearn.records.json import digest_of
 from tests.factories import voting, whole_models
 

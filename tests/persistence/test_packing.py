@@ -28,7 +28,7 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from replearn import PointwiseReplicableClassifier, compat, load, save
 from replearn.exceptions import ModelFileError
-from replearn.execution import ConstantVote
+from replearn.execution.constant import ConstantVote
 from replearn.persistence._packed_types import kind_named, name_of
 from replearn.persistence._packing import NotPackedError, pack_values, unpack_values
 from replearn.persistence._trust import dump, load_trusted, untrusted_types, why_not_packed

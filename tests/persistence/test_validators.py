@@ -16,8 +16,7 @@ from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OneHotE
 
 from replearn import PointwiseReplicableClassifier, load, save
 from replearn.exceptions import ModelFileError
-from replearn.persistence import why_not_packed
-from replearn.persistence._trust import dump, load_trusted
+from replearn.persistence._trust import dump, load_trusted, why_not_packed
 from replearn.persistence._validators import check_models, check_trees
 
 RNG = np.random.default_rng(0)

@@ -6,16 +6,15 @@ from scipy.stats import binomtest
 from sklearn.dummy import DummyClassifier
 
 from replearn import select_hypothesis
-from replearn.bounds import smallest_sample_selection
-from replearn.bounds.selection import selection_agreement
+from replearn.bounds.selection import selection_agreement, smallest_sample_selection
 from replearn.guarantees.selection import choice_scale
 from replearn.paper.hypotheses import Stumps
 from replearn.primitives.candidates import CHUNK_ROWS, name_points
 from replearn.primitives.selection import choose_by_errors
-from replearn.randomness import SharedKey
 from replearn.randomness.hashing import gumbel_from_hashes
+from replearn.randomness.key import SharedKey
 
-pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 
 FALSE_ALARM = 1e-8
 

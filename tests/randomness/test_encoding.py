@@ -13,9 +13,9 @@ import scipy.sparse
 from hypothesis import given, settings, strategies as st
 
 from replearn.exceptions import UnsupportedValueError
-from replearn.randomness import Kind, as_points
 from replearn.randomness.encoding import encode_cell
-from replearn.randomness.kinds import BadCellError
+from replearn.randomness.kinds import BadCellError, Kind
+from replearn.randomness.points import as_points
 
 UTC = datetime.UTC
 # frames are slow to build, and what fails here fails for short columns

@@ -13,7 +13,9 @@ import polars as pl
 import pytest
 
 import replearn.exceptions
-from replearn.randomness import ENCODING_VERSION, SharedKey, as_points
+from replearn.randomness.key import SharedKey
+from replearn.randomness.kinds import ENCODING_VERSION
+from replearn.randomness.points import as_points
 
 DOCS = Path(__file__).parents[2] / "docs"
 GUIDES = (DOCS / "guide" / "keys-and-points.md", DOCS / "guide" / "points.md")

@@ -192,7 +192,7 @@ def test_aligned_words(n_words):
 
 
 def test_one_message_alone_and_among_others_have_one_hash():
-    from replearn.randomness import SharedKey
+    from replearn.randomness.key import SharedKey
 
     key = SharedKey("alone")
     rows = np.random.default_rng(0).normal(size=(50, 23))

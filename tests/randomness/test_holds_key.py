@@ -74,7 +74,7 @@ def test_inside_a_pipeline_too():
     assert DIGITS not in repr(model) + model._repr_html_() + repr(model.get_params())
 
 
-@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 def test_text_and_key_give_the_same_model():
     X, y = make_classification(400, random_state=0)
     one, two = (

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from replearn.exceptions import SecretKeyWarning
-from replearn.randomness import SharedKey, as_points
 from replearn.randomness.hashing import Purpose, derive, gumbel_from_hashes, hash_points
-from replearn.randomness.points import LANES
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import LANES, as_points
 
 KEY = SharedKey("trial-2026")
 deterministic = settings(deadline=None, derandomize=True)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from replearn.randomness import SharedKey, as_points
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import as_points
 
 FALSE_ALARM = 1e-8
 KEY = SharedKey("statistics of keyed numbers")

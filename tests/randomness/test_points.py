@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse
 
 from replearn.exceptions import UnsupportedValueError
-from replearn.randomness import Points, SharedKey, as_points
-from replearn.randomness.points import LANES, canonical_order
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import LANES, Points, as_points, canonical_order
 
 KEY = SharedKey("points")
 

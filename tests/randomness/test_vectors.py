@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from replearn.randomness import ENCODING_VERSION, SharedKey, as_points
 from replearn.randomness.encoding import encode_cell
+from replearn.randomness.key import SharedKey
+from replearn.randomness.kinds import ENCODING_VERSION
+from replearn.randomness.points import as_points
 
 VECTORS = json.loads((Path(__file__).parent / "vectors.json").read_text())
 KEYS = {"text": "trial-2026", "accent": "café", "bytes": b"\x00\xff", "int": 7, "minus": -(2**70)}

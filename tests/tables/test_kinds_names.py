@@ -2,7 +2,7 @@
 
 import pytest
 
-from replearn.tables import names_ids, names_persons, names_sites
+from replearn.tables.kinds import names_ids, names_persons, names_sites
 
 PERSON = "person"
 SITE = "site"

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from replearn.auditing import compare
+from replearn.auditing.comparison import compare
 from replearn.tables.rows import import_pandas
 
 

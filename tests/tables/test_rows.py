@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from replearn.tables import is_frame, n_rows, pad_rows, slice_rows, take_rows
+from replearn.tables.rows import is_frame, n_rows, pad_rows, slice_rows, take_rows
 
 ARRAY = np.arange(12.0).reshape(6, 2)
 ROWS = np.array([4, 0, 4])

@@ -16,7 +16,7 @@ from replearn.paper.semi_private import (
     release_threshold,
     single_release,
 )
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 
 RUNS = [pytest.param(2_000, id="quick"), pytest.param(100_000, marks=pytest.mark.statistical)]
 

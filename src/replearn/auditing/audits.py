@@ -33,21 +33,17 @@ from replearn.auditing.pairs import INTERRUPTED, Finished, Runner, Store, Task, 
 from replearn.auditing.report import Presented
 from replearn.auditing.runs import ContenderResult, Measured, MeasuredTable, audit_table
 from replearn.execution import context
-from replearn.learners import (
-    PointwiseReplicableRegressor,
-    split_threshold,
-    threshold_of_label,
-    threshold_on_last_label,
-)
-from replearn.randomness import SharedKey
-from replearn.records import (
+from replearn.learners.regressor import PointwiseReplicableRegressor
+from replearn.learners.threshold import split_threshold, threshold_of_label, threshold_on_last_label
+from replearn.randomness.key import SharedKey
+from replearn.records.checks import (
     check_choice,
     check_count,
     check_fraction,
     check_positive,
     if_given,
 )
-from replearn.tables import n_rows
+from replearn.tables.rows import n_rows
 
 SHOWN_ROWS = 200
 """Rows in the report's table; the others are in ``row_flips``."""
@@ -185,7 +181,7 @@ def audit(  # noqa: PLR0913
     --------
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from replearn.auditing import audit
+    >>> from replearn.auditing.audits import audit
     >>> X, y = make_classification(3000, flip_y=0.2, random_state=0)
     >>> result = audit(GaussianNB(), X, y, n_pairs=4, shared_key="trial-2026")
     >>> [contender.name for contender in result.contenders]

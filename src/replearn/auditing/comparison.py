@@ -30,9 +30,9 @@ from replearn.auditing.outputs import (
 )
 from replearn.auditing.report import Presented
 from replearn.auditing.runs import Measured, MeasuredTable, Runs
-from replearn.learners import warn_if_trained_on
-from replearn.records import check_fraction
-from replearn.tables import import_pandas
+from replearn.learners.row_sketch import warn_if_trained_on
+from replearn.records.checks import check_fraction
+from replearn.tables.rows import import_pandas
 
 OLD = "old"
 NEW = "new"
@@ -427,7 +427,7 @@ def compare(  # noqa: PLR0913
     --------
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from replearn.auditing import compare
+    >>> from replearn.auditing.comparison import compare
     >>> X, y = make_classification(3000, flip_y=0.2, random_state=0)
     >>> one, two = GaussianNB().fit(X[:500], y[:500]), GaussianNB().fit(X[500:1000], y[500:1000])
     >>> flips = compare(one, two, X[1000:], y[1000:]).flips

@@ -18,18 +18,17 @@ from sklearn.model_selection import FixedThresholdClassifier, ParameterGrid
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
-from replearn.execution import RunContext, keyed_seeds, random_state_names, set_seeds
-from replearn.learners import (
-    IncumbentClassifier,
-    IncumbentRegressor,
-    PointwiseReplicableClassifier,
-    PointwiseReplicableRegressor,
-    ScoreReplicableClassifier,
-    fitted_threshold,
-    usual_plan,
-)
-from replearn.randomness import SharedKey, key_or_default
-from replearn.tables import copy_rows, n_rows, take_rows
+from replearn.execution.context import RunContext
+from replearn.execution.fitting import keyed_seeds, random_state_names, set_seeds
+from replearn.learners.incumbent import IncumbentClassifier
+from replearn.learners.incumbent_regressor import IncumbentRegressor
+from replearn.learners.pointwise import PointwiseReplicableClassifier
+from replearn.learners.regressor import PointwiseReplicableRegressor
+from replearn.learners.score import ScoreReplicableClassifier
+from replearn.learners.threshold import fitted_threshold
+from replearn.learners.training import usual_plan
+from replearn.randomness.key import SharedKey, key_or_default
+from replearn.tables.rows import copy_rows, n_rows, take_rows
 
 BASELINE = "baseline"
 BAGGING = "bagging (5 models)"

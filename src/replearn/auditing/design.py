@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.randomness import SharedKey
-from replearn.records import check_choice, check_count, check_fraction
+from replearn.randomness.key import SharedKey
+from replearn.records.checks import check_choice, check_count, check_fraction
 
 # -- what differs between the two runs of a pair ---------------------------------------------------
 NEW_ROWS = "new rows"

@@ -14,19 +14,13 @@ from scipy import stats
 
 from replearn.auditing.design import Rows, draw_rows, in_time_order
 from replearn.auditing.groups import Groups
-from replearn.learners import check_groups, check_labels, check_numbers, refuse_one_class
-from replearn.randomness import SharedKey, as_points
-from replearn.records import check_positive
-from replearn.tables import (
-    data_digest,
-    is_frame,
-    is_sparse,
-    n_rows,
-    names_ids,
-    names_persons,
-    names_sites,
-    take_rows,
-)
+from replearn.learners.inputs import check_groups, check_labels, refuse_one_class
+from replearn.learners.regressor import check_numbers
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import as_points
+from replearn.records.checks import check_positive
+from replearn.tables.kinds import names_ids, names_persons, names_sites
+from replearn.tables.rows import data_digest, is_frame, is_sparse, n_rows, take_rows
 
 # -- columns, their values as text, subgroups, and facts before any model --------------------------
 MAX_COLUMNS = 200

@@ -9,7 +9,7 @@ from typing import Any
 from replearn.auditing.limits import percent
 from replearn.auditing.metrics import IN_UNITS
 from replearn.auditing.runs import FLIPS, Measured, MeasuredTable
-from replearn.records import check_fraction, check_positive
+from replearn.records.checks import check_fraction, check_positive
 
 UPPER = "upper "
 WORST_GROUP = "worst group"
@@ -41,7 +41,8 @@ class Gate:
 
     Examples
     --------
-    >>> from replearn.auditing import Gate, Measured
+    >>> from replearn.auditing.gate import Gate
+    >>> from replearn.auditing.runs import Measured
     >>> print(Gate("upper flips", 0.02, Measured(0.011, 0.008, 0.021, "new", "flips")))
     FAILED: upper flips 2.10 % (1.10 % measured, limits 0.80 to 2.10 %), allowed 2.00 %
     """
@@ -110,7 +111,8 @@ def gates(
     Examples
     --------
     >>> import numpy as np
-    >>> from replearn.auditing import compare, gates
+    >>> from replearn.auditing.comparison import compare
+    >>> from replearn.auditing.gate import gates
     >>> found = compare(np.zeros(100), np.arange(100) < 3, must_not_change=[0, 50])
     >>> for gate in gates(found, {"flips": 0.05}):
     ...     print(gate)

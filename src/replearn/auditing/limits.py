@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from replearn.bounds import binomial_limits, kl_lower, kl_upper
+from replearn.bounds.numeric import binomial_limits, kl_lower, kl_upper
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from replearn.auditing.facts import factorize
 from replearn.auditing.metrics import Labels, Quantities
-from replearn.records import check_positive
-from replearn.tables import copy_rows, n_rows
+from replearn.records.checks import check_positive
+from replearn.tables.rows import copy_rows, n_rows
 
 Floats = NDArray[np.float64]
 MLFLOW_SCHEMES = ("models:/", "runs:/", "mlflow-artifacts:/")

@@ -28,27 +28,20 @@ from replearn.auditing.facts import Table
 from replearn.auditing.limits import DELTA, limits
 from replearn.auditing.outcomes import ARRAYS, Outcome, predictions_of, result_of, stacked
 from replearn.auditing.runs import ContenderResult
-from replearn.bounds import class_weights
+from replearn.bounds.multiclass import class_weights
 from replearn.checks.fingerprint import fingerprint, in_words
 from replearn.exceptions import NotCertifiedWarning
-from replearn.execution import (
-    DeadlinePassed,
-    Progress,
-    RunContext,
-    context,
-    fit_in_context,
-    keyed_seeds,
-    one_thread,
-    predict_labels,
-    predict_probabilities,
-    random_state_names,
-    set_seeds,
-)
+from replearn.execution import context
+from replearn.execution.context import DeadlinePassed, Progress, RunContext, fit_in_context
+from replearn.execution.fitting import keyed_seeds, random_state_names, set_seeds
+from replearn.execution.plugins import predict_labels, predict_probabilities
+from replearn.execution.voting import one_thread
 from replearn.guarantees.certificate import Certificate
-from replearn.learners import PointwiseReplicableRegressor, fitted_threshold
-from replearn.randomness import SharedKey
-from replearn.records import WorkFolder
-from replearn.tables import n_rows, take_rows
+from replearn.learners.regressor import PointwiseReplicableRegressor
+from replearn.learners.threshold import fitted_threshold
+from replearn.randomness.key import SharedKey
+from replearn.records.work_folder import WorkFolder
+from replearn.tables.rows import n_rows, take_rows
 
 TIME = "the time budget ended"
 INTERRUPTED = "it was interrupted"

@@ -22,7 +22,8 @@ from replearn.auditing.runs import (
     FLIPS,
     Measured,
 )
-from replearn.records import aligned, pretty_json, visible, write_atomically
+from replearn.records.json import pretty_json, write_atomically
+from replearn.records.text import aligned, visible
 
 FORMATS = {"audit": "replearn-audit", "compare": "replearn-compare"}
 VERSION = 3

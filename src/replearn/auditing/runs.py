@@ -25,9 +25,9 @@ from replearn.auditing.limits import (
     quantile_limits,
 )
 from replearn.auditing.metrics import Measure, Predictions
-from replearn.bounds import halves_supremum
+from replearn.bounds.flips import halves_supremum
 from replearn.guarantees.certificate import Certificate
-from replearn.tables import import_pandas
+from replearn.tables.rows import import_pandas
 
 ALL = "all"
 FLIPS = "flips"

@@ -8,7 +8,7 @@ import math
 
 from replearn.bounds.numeric import round_up
 from replearn.bounds.theorem import theorem
-from replearn.records import check_fraction
+from replearn.records.checks import check_fraction
 
 
 @theorem("light-point-deviation")

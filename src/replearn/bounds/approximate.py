@@ -10,7 +10,7 @@ from replearn.bounds.flips import flip_bound
 from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.numeric import round_up, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records import check_fraction, check_positive
+from replearn.records.checks import check_fraction, check_positive
 
 
 @theorem("approximate-direct")
@@ -41,7 +41,7 @@ def disagreement_tail(
 
     Examples
     --------
-    >>> from replearn.bounds import uniform_law
+    >>> from replearn.bounds.laws import uniform_law
     >>> round(disagreement_tail(uniform_law(500), 0.1), 4)
     0.0611
     """
@@ -83,7 +83,7 @@ def disagreement_bound(
 
     Examples
     --------
-    >>> from replearn.bounds import uniform_law
+    >>> from replearn.bounds.laws import uniform_law
     >>> round(disagreement_bound(uniform_law(500), 0.05), 4)
     0.1026
     """
@@ -111,7 +111,7 @@ def vote_mean_and_spread(law: ThresholdLaw, *, vote: str = "hard") -> tuple[floa
     ``E exp(s Z) <= exp(s mean + s^2 spread / 4)`` for every s >= 0, where Z is the expected
     disagreement over the thresholds. Arguments as for `disagreement_tail`.
 
-    >>> from replearn.bounds import uniform_law
+    >>> from replearn.bounds.laws import uniform_law
     >>> mean, spread = vote_mean_and_spread(uniform_law(100))
     >>> round(mean, 4), round(spread, 6)
     (0.0563, 0.01)

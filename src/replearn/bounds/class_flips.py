@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from replearn.bounds.multiclass import class_weights
 from replearn.bounds.numeric import Floats
-from replearn.records import check_count
+from replearn.records.checks import check_count
 
 _DRAWS = 1000
 _SEED = 20260101

@@ -8,7 +8,8 @@ import math
 
 from replearn.bounds.numeric import RELATIVE_SLACK
 from replearn.bounds.theorem import theorem
-from replearn.records import bisect, check_count, check_fraction
+from replearn.records.checks import check_count, check_fraction
+from replearn.records.search import bisect
 
 
 @theorem("collisions")

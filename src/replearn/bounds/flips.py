@@ -28,7 +28,7 @@ from replearn.bounds.pairs import (
     window_radius,
 )
 from replearn.bounds.theorem import theorem
-from replearn.records import check_choice, check_count
+from replearn.records.checks import check_choice, check_count
 
 
 def flip_curve(law: ThresholdLaw, q: ArrayLike, *, runs: int = 2) -> Floats:
@@ -51,7 +51,7 @@ def flip_curve(law: ThresholdLaw, q: ArrayLike, *, runs: int = 2) -> Floats:
 
     Examples
     --------
-    >>> from replearn.bounds import uniform_law
+    >>> from replearn.bounds.laws import uniform_law
     >>> flip_curve(uniform_law(32), [0.1, 0.5]).round(4).tolist()
     [0.0587, 0.0993]
     """
@@ -93,7 +93,7 @@ def flip_supremum(law: ThresholdLaw, *, runs: int = 2) -> float:
 
     Examples
     --------
-    >>> from replearn.bounds import arcsine_law
+    >>> from replearn.bounds.laws import arcsine_law
     >>> flip_supremum(arcsine_law(32, 0.85)) <= 0.1
     True
     >>> flip_supremum(arcsine_law(64, 0.65)) <= 0.1
@@ -140,7 +140,7 @@ def flip_bound(law: ThresholdLaw, vote: str = "hard") -> float:
 
     Examples
     --------
-    >>> from replearn.bounds import uniform_law
+    >>> from replearn.bounds.laws import uniform_law
     >>> round(flip_bound(uniform_law(32)), 5), round(flip_bound(uniform_law(32), "soft"), 5)
     (0.09935, 0.09935)
     """
@@ -153,7 +153,7 @@ def flip_bound(law: ThresholdLaw, vote: str = "hard") -> float:
 def soft_flip_bound(law: ThresholdLaw) -> float:
     """Return the flip bound of soft votes: 2 L f(T), L the slope of the steepest line of the law.
 
-    >>> from replearn.bounds import arcsine_law
+    >>> from replearn.bounds.laws import arcsine_law
     >>> round(soft_flip_bound(arcsine_law(32, 0.8)), 4)
     0.1543
     """
@@ -181,7 +181,7 @@ def runs_bound(law: ThresholdLaw, runs: int = 2, vote: str = "hard") -> float:
 
     Examples
     --------
-    >>> from replearn.bounds import uniform_law
+    >>> from replearn.bounds.laws import uniform_law
     >>> round(runs_bound(uniform_law(32), runs=12, vote="soft"), 3)
     0.286
     """
@@ -210,7 +210,7 @@ def training_row_bound(
     The bound for fresh points plus the law's largest step per run that has seen the row; twice as
     large where equal rows can occur (``repeated``) while blocks are cut by content.
 
-    >>> from replearn.bounds import uniform_law
+    >>> from replearn.bounds.laws import uniform_law
     >>> round(training_row_bound(uniform_law(32)), 4)
     0.1306
     """
@@ -228,7 +228,7 @@ def training_row_bound(
 def repeated_row_bound(law: ThresholdLaw, *, vote: str = "hard", runs: int = 2) -> float:
     """Return `training_row_bound` for data in which equal rows occur.
 
-    >>> from replearn.bounds import uniform_law
+    >>> from replearn.bounds.laws import uniform_law
     >>> round(repeated_row_bound(uniform_law(32)), 4)
     0.2299
     """
@@ -346,7 +346,8 @@ def halves_supremum(law: ThresholdLaw, vote: str = "hard") -> float:
 
     Examples
     --------
-    >>> from replearn.bounds import flip_supremum, uniform_law
+    >>> from replearn.bounds.flips import flip_supremum
+    >>> from replearn.bounds.laws import uniform_law
     >>> round(halves_supremum(uniform_law(32)) / flip_supremum(uniform_law(32)), 4)
     1.0232
     """

@@ -17,7 +17,7 @@ from replearn.bounds.flips import binomial_masses
 from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.numeric import Floats, Integers
 from replearn.bounds.pairs import log_choose
-from replearn.records import check_fraction
+from replearn.records.checks import check_fraction
 
 # Above this many blocks the lattice no longer matters and a beta distribution replaces it.
 _LATTICE_BLOCKS = 4096
@@ -52,7 +52,7 @@ def flip_estimate(
 
     Examples
     --------
-    >>> from replearn.bounds import uniform_law
+    >>> from replearn.bounds.laws import uniform_law
     >>> flip_estimate(uniform_law(32), [32, 20, 20], [0.5, 0.5, 0.01]).round(4)
     array([0.    , 0.1885, 0.    ])
     """
@@ -79,7 +79,7 @@ def average_flip_estimate(
 
     Estimates ``E|G(fresh) - G(seen)|`` for each point, given the votes seen.
 
-    >>> from replearn.bounds import uniform_law
+    >>> from replearn.bounds.laws import uniform_law
     >>> average_flip_estimate(uniform_law(32), [32, 16]).round(3)
     array([0.015, 0.098])
     """

@@ -18,7 +18,7 @@ from replearn.bounds.numeric import (
     kl_upper,
     round_up,
 )
-from replearn.records import check_count, check_fraction
+from replearn.records.checks import check_count, check_fraction
 
 _CELLS = 4000
 # For very many blocks one evaluation is long: fewer cells, a little more slack.
@@ -61,7 +61,7 @@ def flip_rate_limit(law: ThresholdLaw, disagreement: float, *, delta: float = 0.
 
     Examples
     --------
-    >>> from replearn.bounds import uniform_law
+    >>> from replearn.bounds.laws import uniform_law
     >>> flip_rate_limit(uniform_law(32), 0.02, delta=0.05) < 0.099
     True
     """
@@ -79,7 +79,7 @@ def flip_rate_majorant(law: ThresholdLaw, variance: float) -> float:
 
     The increasing concave majorant of H as a function of q (1 - q), rounded up.
 
-    >>> from replearn.bounds import uniform_law
+    >>> from replearn.bounds.laws import uniform_law
     >>> round(flip_rate_majorant(uniform_law(32), 0.25), 3)
     0.099
     """

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from replearn.bounds.numeric import Floats
 from replearn.bounds.theorem import theorem
 from replearn.exceptions import CertificateError
-from replearn.records import check_choice, check_count, check_fraction
+from replearn.records.checks import check_choice, check_count, check_fraction
 
 LAW_BITS = 30
 LAW_VERSION = "replearn-law-1"
@@ -59,7 +59,7 @@ class ThresholdLaw:
 
     Examples
     --------
-    >>> from replearn.bounds import uniform_law
+    >>> from replearn.bounds.laws import uniform_law
     >>> law = uniform_law(4)
     >>> law.probabilities.tolist()
     [0.0, 0.25, 0.5, 0.75, 1.0]
@@ -132,7 +132,7 @@ class ThresholdLaw:
     def at(self, share: ArrayLike) -> Floats:
         """Probability of prediction 1 at any vote share in [0, 1]; linear between table values.
 
-        >>> from replearn.bounds import uniform_law
+        >>> from replearn.bounds.laws import uniform_law
         >>> uniform_law(4).at([0.25, 0.3]).round(6).tolist()
         [0.25, 0.3]
         """
@@ -321,7 +321,7 @@ def error_factor(law: ThresholdLaw) -> float:
 
     Examples
     --------
-    >>> from replearn.bounds import arcsine_law, uniform_law
+    >>> from replearn.bounds.laws import arcsine_law, uniform_law
     >>> round(error_factor(uniform_law(32)), 6), round(error_factor(arcsine_law(32, 0.847)), 3)
     (1.0, 1.07)
     """

@@ -16,7 +16,8 @@ from replearn.bounds.approximate import deviation_bound, deviation_tail, point_m
 from replearn.bounds.laws import MAX_BLOCKS
 from replearn.bounds.numeric import Floats, round_up
 from replearn.bounds.theorem import theorem
-from replearn.records import check_count, check_fraction, check_positive, require_integer
+from replearn.records.checks import check_count, check_fraction, check_positive
+from replearn.records.search import require_integer
 
 
 def agreement_probability(p: ArrayLike, q: ArrayLike) -> Floats:

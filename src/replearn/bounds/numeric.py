@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from replearn.records import check_count, check_fraction, check_positive
+from replearn.records.checks import check_count, check_fraction, check_positive
 
 # Elementary functions and the incomplete beta function are right to about 1e-13; what a bound
 # quotes is larger by ten times that.

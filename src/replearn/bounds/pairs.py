@@ -15,7 +15,7 @@ from scipy import special
 
 from replearn.bounds.laws import MAX_BLOCKS, frozen
 from replearn.bounds.numeric import Floats, Integers
-from replearn.records import check_count
+from replearn.records.checks import check_count
 
 MAX_PAIRS = 20_000
 """Counts up to this size have coefficients; for larger ones closed formulas are as good."""

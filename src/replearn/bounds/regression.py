@@ -13,7 +13,8 @@ from replearn.bounds.laws import MAX_BLOCKS
 from replearn.bounds.numeric import Floats, upper_probability
 from replearn.bounds.pairs import central_binomial
 from replearn.bounds.theorem import theorem
-from replearn.records import check_count, check_positive, require_integer
+from replearn.records.checks import check_count, check_positive
+from replearn.records.search import require_integer
 
 
 @theorem("rounded-regression")

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from replearn.bounds.theorem import theorem
-from replearn.records import check_count
+from replearn.records.checks import check_count
 
 
 @theorem("repeated-rows")

@@ -10,7 +10,7 @@ import math
 from replearn.bounds.numeric import round_up, upper_probability
 from replearn.bounds.pairs import central_binomial
 from replearn.bounds.theorem import theorem
-from replearn.records import check_count, check_fraction, check_positive
+from replearn.records.checks import check_count, check_fraction, check_positive
 
 NORMAL_DIFFERENCE = 2.0 / math.sqrt(math.pi)
 """E|Z - Z'| of two independent normal numbers, in standard deviations."""

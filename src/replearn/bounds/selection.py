@@ -16,15 +16,14 @@ from numpy.typing import ArrayLike
 from replearn.bounds.multiclass import log_weight_agreement
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records import (
-    bisect,
+from replearn.records.checks import (
     check_count,
     check_counts,
     check_fraction,
     check_fractions,
     check_positive,
-    require_pair,
 )
+from replearn.records.search import bisect, require_pair
 
 
 @theorem("hypothesis-selection")

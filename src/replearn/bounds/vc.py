@@ -12,7 +12,8 @@ import numpy as np
 
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records import check_count, check_fraction, require_integer
+from replearn.records.checks import check_count, check_fraction
+from replearn.records.search import require_integer
 
 # More terms of Sauer's sum are not added one by one: they would fill the memory.
 _MAX_TERMS = 1_000_000

@@ -14,7 +14,7 @@ from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.numeric import Floats, round_up, upper_probability
 from replearn.bounds.pairs import gap_coefficients, largest_mean
 from replearn.bounds.theorem import theorem
-from replearn.records import check_choice, check_fraction, check_positive
+from replearn.records.checks import check_choice, check_fraction, check_positive
 
 MAX_BLOCKS = 4000
 """With more blocks this bound is not computed: bounded differences are as good there, and fast."""
@@ -31,7 +31,8 @@ def jensen_bound(
 ) -> float:
     """Bound the mass on which two models differ, except with probability ``rho``; at most 1.
 
-    >>> from replearn.bounds import disagreement_bound, uniform_law
+    >>> from replearn.bounds.approximate import disagreement_bound
+    >>> from replearn.bounds.laws import uniform_law
     >>> law = uniform_law(70)
     >>> round(jensen_bound(law, 0.05), 4), round(disagreement_bound(law, 0.05), 4)
     (0.1974, 0.2742)
@@ -55,7 +56,8 @@ def jensen_tail(
 ) -> float:
     """Probability that two models differ on more than ``gamma``; 1 if nothing is known.
 
-    >>> from replearn.bounds import disagreement_tail, uniform_law
+    >>> from replearn.bounds.approximate import disagreement_tail
+    >>> from replearn.bounds.laws import uniform_law
     >>> law = uniform_law(70)
     >>> round(jensen_tail(law, 0.2), 4), round(disagreement_tail(law, 0.2), 4)
     (0.0454, 0.2916)
@@ -123,7 +125,7 @@ def excess_supremum(law: ThresholdLaw, offset: float, vote: str = "hard") -> flo
 
     Soft votes: with ``g |B1 - B2|`` instead of the difference, g the law's largest step.
 
-    >>> from replearn.bounds import uniform_law
+    >>> from replearn.bounds.laws import uniform_law
     >>> round(excess_supremum(uniform_law(1), 0.5), 3)
     0.25
     """

@@ -31,18 +31,13 @@ from sklearn.utils import get_tags
 
 from replearn.checks.fingerprint import fingerprint, in_words
 from replearn.exceptions import ConstantBlocksWarning, warn_user
-from replearn.execution import (
-    Block,
-    ConstantVote,
-    fit_functions,
-    fit_one_block,
-    keyed_seeds,
-    no_autologging,
-    one_thread,
-    random_state_names,
-)
-from replearn.randomness import SharedKey
-from replearn.tables import copy_rows, n_rows, take_rows
+from replearn.execution.constant import ConstantVote
+from replearn.execution.context import no_autologging
+from replearn.execution.fitting import Block, fit_one_block, keyed_seeds, random_state_names
+from replearn.execution.plugins import fit_functions
+from replearn.execution.voting import one_thread
+from replearn.randomness.key import SharedKey
+from replearn.tables.rows import copy_rows, n_rows, take_rows
 
 _CLOSE = 1e-6
 _METHODS = ("predict", "decision_function", "predict_proba")

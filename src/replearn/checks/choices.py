@@ -16,7 +16,8 @@ from replearn.checks.sample import failed_by_sample, index_of
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.guarantees.certificate import Certificate, Identity
 from replearn.guarantees.promise import derive
-from replearn.randomness import SharedKey, as_points
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import as_points
 
 
 def certify_choice(

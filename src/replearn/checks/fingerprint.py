@@ -23,8 +23,8 @@ from numpy.lib.recfunctions import repack_fields
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 
-from replearn.execution import random_state_names, set_seeds
-from replearn.randomness import SharedKey
+from replearn.execution.fitting import random_state_names, set_seeds
+from replearn.randomness.key import SharedKey
 
 DISTRIBUTIONS = {"sklearn": "scikit-learn", "imblearn": "imbalanced-learn"}
 """Packages that are installed by another name; others are looked up."""

@@ -18,7 +18,7 @@ from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.guarantees.certificate import Certificate, Identity
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.promise import rounded_up
-from replearn.randomness import Points
+from replearn.randomness.points import Points
 
 DELTA = 1e-6
 """Chance that a true assumption is called refuted."""

@@ -16,9 +16,11 @@ from replearn.checks.sample import moments, scaler_mark
 from replearn.exceptions import PreprocessingWarning, warn_user
 from replearn.guarantees.certificate import Certificate
 from replearn.guarantees.probe import Probe
-from replearn.randomness import ENCODING_VERSION, as_points
-from replearn.records import digest_of
-from replearn.tables import TableEncoder, n_rows, take_rows
+from replearn.randomness.kinds import ENCODING_VERSION
+from replearn.randomness.points import as_points
+from replearn.records.json import digest_of
+from replearn.tables.encoder import TableEncoder
+from replearn.tables.rows import n_rows, take_rows
 
 TEXT_ROWS = 1024
 """Rows whose texts are looked at."""

@@ -22,15 +22,10 @@ from numpy.typing import NDArray
 
 from replearn.bounds.repeats import least_log_tail
 from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning, warn_user
-from replearn.randomness import SharedKey, as_points
-from replearn.tables import (
-    as_floats,
-    as_numbers,
-    frame_columns,
-    is_sparse,
-    names_persons,
-    number_columns,
-)
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import as_points
+from replearn.tables.kinds import names_persons
+from replearn.tables.rows import as_floats, as_numbers, frame_columns, is_sparse, number_columns
 
 EQUAL_ROWS = SharedKey("equal rows")
 """Hashes that bring equal rows together."""

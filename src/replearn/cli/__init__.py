@@ -35,7 +35,8 @@ from replearn.exceptions import (
     UsefulnessWarning,
     WeakKeyWarning,
 )
-from replearn.records import pretty_json, visible
+from replearn.records.json import pretty_json
+from replearn.records.text import visible
 
 __all__ = [
     "DONE",
@@ -386,7 +387,7 @@ def flag(text: str) -> Any:
 
 def memory(text: str) -> int:
     """Read an amount of memory, such as 3GiB."""
-    from replearn.tables import parse_memory
+    from replearn.tables.memory import parse_memory
 
     try:
         return parse_memory(text)

@@ -9,8 +9,8 @@ from typing import Any
 from replearn.cli import CommandOptions, flag, number, option
 from replearn.cli._inputs import notes_of_model
 from replearn.cli._predictions import load_model
-from replearn.records import aligned
-from replearn.tables import is_date
+from replearn.records.text import aligned
+from replearn.tables.kinds import is_date
 
 OPTIONS = ("memory", "max_changes")
 """Parameters of `IncumbentClassifier` that are options of the command."""
@@ -95,7 +95,7 @@ def base_of_incumbent(model: Any) -> Any:
     """Return the base estimator of the model in use, not fitted."""
     from sklearn.base import clone
 
-    from replearn.auditing import is_replicable
+    from replearn.auditing.contenders import is_replicable
 
     estimator = model.estimator if hasattr(model, "chain_") else model
     return clone(estimator.estimator if is_replicable(estimator) else estimator)

@@ -26,22 +26,12 @@ from replearn.cli import (
     repeated,
     say,
 )
-from replearn.randomness import SharedKey
-from replearn.records import read_object
-from replearn.tables import (
-    ID,
-    NUMBER,
-    TEXT,
-    Table,
-    TableFileError,
-    available_memory,
-    format_memory,
-    is_date,
-    memory_needed,
-    names_persons,
-    read_table,
-    to_pandas,
-)
+from replearn.randomness.key import SharedKey
+from replearn.records.json import read_object
+from replearn.tables.files import Table, TableFileError, memory_needed, read_table
+from replearn.tables.kinds import ID, NUMBER, TEXT, is_date, names_persons
+from replearn.tables.memory import available_memory, format_memory
+from replearn.tables.rows import to_pandas
 
 Named = dict[str, tuple[str, str, dict[str, Any], bool]]
 """Base estimators by name: module, class, parameters, and whether it is made of trees."""
@@ -418,7 +408,7 @@ def wanted_columns(notes: Mapping[str, Any]) -> dict[str, str]:
 
 def notes_of_model(path: str) -> Mapping[str, Any]:
     """Return what ``replearn fit`` wrote into a model file about the table."""
-    from replearn.persistence import describe
+    from replearn.persistence.model_file import describe
 
     notes = describe(path).notes
     if "columns" not in notes:
@@ -442,7 +432,7 @@ def read_key(path: str | None) -> SharedKey | None:
 
 def threshold_params(options: ThresholdOptions, label_counts: Mapping[Any, int]) -> dict[str, Any]:
     """Return the decision threshold of the options and its label, as estimators take them."""
-    from replearn.learners import check_pos_label, parse_threshold
+    from replearn.learners.threshold import check_pos_label, parse_threshold
 
     if options.threshold is None:
         return {}
@@ -464,7 +454,7 @@ def threshold_params(options: ThresholdOptions, label_counts: Mapping[Any, int])
 
 def read_threshold(options: ThresholdOptions, label_counts: Mapping[Any, int]) -> Any:
     """Return the decision threshold of the options, on the probability of the last label."""
-    from replearn.learners import threshold_of_label
+    from replearn.learners.threshold import threshold_of_label
 
     params = threshold_params(options, label_counts)
     classes = np.array(sorted(label_counts))
@@ -479,9 +469,9 @@ def base_model(name: str, columns: Mapping[str, str], known: Named = NAMED) -> A
     """
     from sklearn.pipeline import Pipeline, make_pipeline
 
-    from replearn.auditing import is_replicable
-    from replearn.learners import PointwiseReplicableRegressor
-    from replearn.tables import TableEncoder
+    from replearn.auditing.contenders import is_replicable
+    from replearn.learners.regressor import PointwiseReplicableRegressor
+    from replearn.tables.encoder import TableEncoder
 
     if name in known:
         module, kind, params, for_trees = known[name]
@@ -507,7 +497,7 @@ def _imported(module: str, name: str) -> Any:
 
 def takes_columns_itself(model: Any) -> bool:
     """Tell whether a base estimator is a user's own pipeline, which may expect pandas."""
-    from replearn.tables import TableEncoder
+    from replearn.tables.encoder import TableEncoder
 
     steps = getattr(model, "steps", None)
     return steps is None or not isinstance(steps[0][1], TableEncoder)

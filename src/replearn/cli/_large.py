@@ -23,16 +23,9 @@ from replearn.cli._inputs import (
     split_columns,
     wanted_kinds,
 )
-from replearn.randomness import SharedKey
-from replearn.tables import (
-    NUMBER,
-    Table,
-    TableFileError,
-    is_text_file,
-    names_persons,
-    read_chunks,
-    table_of,
-)
+from replearn.randomness.key import SharedKey
+from replearn.tables.files import Table, TableFileError, is_text_file, read_chunks, table_of
+from replearn.tables.kinds import NUMBER, names_persons
 
 if TYPE_CHECKING:
     from replearn.outofcore import DistinctValues

@@ -19,10 +19,8 @@ from replearn.cli._inputs import (
     read_key,
     wanted_columns,
 )
-from replearn.tables import (
-    ID,
+from replearn.tables.files import (
     JSON_LINES,
-    TEXT,
     TEXT_SUFFIXES,
     TYPED_SUFFIXES,
     Table,
@@ -30,8 +28,9 @@ from replearn.tables import (
     read_frame,
     read_table,
     table_of,
-    to_pandas,
 )
+from replearn.tables.kinds import ID, TEXT
+from replearn.tables.rows import to_pandas
 
 PREDICTION = "prediction"
 ROW = "row"
@@ -63,7 +62,7 @@ class TrustOptions(CommandOptions):
     @property
     def trusted_types(self) -> tuple[str, ...]:
         """Types that may be loaded: those of ``--trust``, and what ``--model`` offers by name."""
-        from replearn.persistence import NATIVE_TYPES
+        from replearn.persistence._native_types import NATIVE_TYPES
 
         return (*NATIVE_TYPES, *self.trust)
 
@@ -99,7 +98,7 @@ def load_model(
     path: str, key_file: str | None, options: TrustOptions
 ) -> tuple[Any, Mapping[str, Any]]:
     """Load a model that ``replearn fit`` has written, and its notes about the table."""
-    from replearn.persistence import describe, load
+    from replearn.persistence.model_file import describe, load
 
     about = describe(path)
     if key_file is None and not about.includes_key:

@@ -42,12 +42,12 @@ from replearn.cli._inputs import (
     reading_of,
 )
 from replearn.cli._large import draw_sample
-from replearn.randomness import SharedKey
-from replearn.records import check_positive, if_given
-from replearn.tables import Table
+from replearn.randomness.key import SharedKey
+from replearn.records.checks import check_positive, if_given
+from replearn.tables.files import Table
 
 CONTENDERS = ("baseline", "bagging", "score", "incumbent", "replicable")
-"""As in `replearn.auditing.KINDS`, which the help text does not wait for."""
+"""As in `replearn.auditing.contenders.KINDS`, which the help text does not wait for."""
 
 REPLICABLE = "replicable"
 REGRESSORS: Named = {
@@ -190,7 +190,7 @@ def run(options: AuditOptions) -> int:
     about_rows = [*about_drawn, *about_thin, *_about_rows(train_size, sample)]
     say(*about_rows, quiet=options.quiet)
     result, judged = _audit(options, sample, key, train_size)
-    from replearn.auditing import gates
+    from replearn.auditing.gate import gates
 
     result = dataclasses.replace(
         result,
@@ -218,7 +218,7 @@ def run(options: AuditOptions) -> int:
 
 def _facts_of_file(facts: Any, sample: Sample) -> Any:
     """Add the ids of the file, which are no features, to what the rows show."""
-    from replearn.auditing import repeated_ids
+    from replearn.auditing.facts import repeated_ids
 
     return dataclasses.replace(facts, id_columns=facts.id_columns + repeated_ids(sample.aside))
 
@@ -227,7 +227,7 @@ def _audit(
     options: AuditOptions, sample: Sample, key: SharedKey | None, train_size: int | None
 ) -> tuple[Any, str]:
     """Run the audit; return the result, and the name of the contender that gates judge."""
-    from replearn.auditing import audit
+    from replearn.auditing.audits import audit
 
     name = options.model
     known = NAMED

@@ -46,8 +46,9 @@ from replearn.cli._predictions import (
     read_predictions,
     read_truth,
 )
-from replearn.records import check_positive, if_given
-from replearn.tables import TableFileError, read_table, to_pandas
+from replearn.records.checks import check_positive, if_given
+from replearn.tables.files import TableFileError, read_table
+from replearn.tables.rows import to_pandas
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 MANY_ROWS = 100_000
@@ -108,7 +109,7 @@ def run(options: CompareOptions) -> int:
     if options.data is None and not all(tables):
         raise ValueError("a model file needs rows to predict: replearn compare OLD NEW DATA.")
     compared = _compare_predictions(options) if any(tables) else _compare_models(options)
-    from replearn.auditing import gates
+    from replearn.auditing.gate import gates
 
     files = {"old": Path(options.old).name, "new": Path(options.new).name}
     data = {} if options.data is None else {"data": Path(options.data).name}
@@ -145,7 +146,7 @@ def _announce(n_rows: int, options: CompareOptions) -> None:
 # -- two models ------------------------------------------------------------------------------------
 def _compare_models(options: CompareOptions) -> Any:
     """Let two models predict the same rows."""
-    from replearn.auditing import compare
+    from replearn.auditing.comparison import compare
 
     assert options.data is not None
     keys = (options.key_file, options.key_file_b or options.key_file)
@@ -195,7 +196,7 @@ def _names_of_rows(options: CompareOptions, notes: Any, ids: list[str] | None) -
 
 def _golden_points(options: CompareOptions, models: tuple[Any, Any], notes: Any) -> Any:
     """Let both models predict the rows that must not change."""
-    from replearn.auditing import compare
+    from replearn.auditing.comparison import compare
 
     path = options.must_not_change
     if path is None:
@@ -214,7 +215,7 @@ def _keyed(model: Any, ids: list[str] | None) -> Any:
 # -- tables of predictions -------------------------------------------------------------------------
 def _compare_predictions(options: CompareOptions) -> Any:
     """Match predictions by the ids of their rows: tables, or what models predict."""
-    from replearn.auditing import compare
+    from replearn.auditing.comparison import compare
 
     files = TableFiles(options.encoding)
     options = _with_names_of_logs(options, files)

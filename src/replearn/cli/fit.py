@@ -41,8 +41,8 @@ from replearn.cli._large import (
 from replearn.cli._predictions import TrustOptions
 from replearn.exceptions import RetrainingWarning
 from replearn.guarantees.plan import Plan
-from replearn.randomness import SharedKey
-from replearn.records import pretty_json, write_atomically
+from replearn.randomness.key import SharedKey
+from replearn.records.json import pretty_json, write_atomically
 
 DEFAULT_MODEL = "logreg"
 NEW_KEY = "replearn key new --out key.txt makes one"
@@ -162,8 +162,8 @@ def _run(
     threshold = threshold_params(options, sample.label_counts)
     say(*_about_first_label(options, sample))
     # What learns is loaded here and not above: a command should start, help and refuse at once.
-    from replearn.auditing import is_replicable
-    from replearn.persistence import check_savable
+    from replearn.auditing.contenders import is_replicable
+    from replearn.persistence._parts import check_savable
 
     if incumbent is not None and not options.model:
         base = base_of_incumbent(incumbent)
@@ -180,7 +180,7 @@ def _run(
         jobs = jobs_within(options.jobs, options.max_memory)
         estimator.set_params(shared_key=key, n_jobs=jobs, verbose=-1 if options.quiet else 0)
     if options.is_plain or incumbent is not None:
-        from replearn.learners import IncumbentClassifier
+        from replearn.learners.incumbent import IncumbentClassifier
 
         own = threshold if options.is_plain else {}
         estimator = IncumbentClassifier(estimator, incumbent, **own, **incumbent_params(options))
@@ -208,8 +208,8 @@ def _fit(options: FitOptions, estimator: Any, base: Any, sample: Any) -> None:
             trusted_types=options.trusted_types,
         )
         return
-    from replearn.execution import fit_in_context
-    from replearn.persistence import resumable
+    from replearn.execution.context import fit_in_context
+    from replearn.persistence.block_folder import resumable
 
     context = None
     if options.resume is not None:
@@ -222,7 +222,8 @@ def _estimator(
     options: FitOptions, base: Any, shared: Plan | None, threshold: Mapping[str, Any]
 ) -> Any:
     """Return the estimator of the options, without key and workers."""
-    from replearn.learners import PointwiseReplicableClassifier, ScoreReplicableClassifier
+    from replearn.learners.pointwise import PointwiseReplicableClassifier
+    from replearn.learners.score import ScoreReplicableClassifier
 
     rho = options.requested_rho
     max_fits = options.max_fits
@@ -264,7 +265,7 @@ def _planned_blocks(
         return shared if shared.inputs.get("unit") == "rows" else None
     if _by_scores(options, shared) or options.is_plain or sample.groups is not None:
         return None
-    from replearn.learners import usual_plan
+    from replearn.learners.training import usual_plan
 
     base = base_model(options.model or DEFAULT_MODEL, sample.columns)
     threshold = threshold_params(options, sample.label_counts)
@@ -315,7 +316,7 @@ def _about_first_label(options: FitOptions, sample: Any) -> list[str]:
 
 
 def _write(options: FitOptions, estimator: Any, base: Any, sample: Any) -> None:
-    from replearn.persistence import save
+    from replearn.persistence.model_file import save
 
     votes = getattr(estimator, "estimator_", estimator)  # inside of one that keeps an incumbent
     notes = {
@@ -344,7 +345,9 @@ def _write(options: FitOptions, estimator: Any, base: Any, sample: Any) -> None:
 
 def _about_trust(path: str) -> list[str]:
     """Say which types must be named to open a file."""
-    from replearn.persistence import NATIVE_TYPES, describe, trust_options
+    from replearn.persistence._native_types import NATIVE_TYPES
+    from replearn.persistence._skops import trust_options
+    from replearn.persistence.model_file import describe
 
     types = [name for name in describe(path).untrusted_types if name not in NATIVE_TYPES]
     if not types:
@@ -357,7 +360,7 @@ def _about_trust(path: str) -> list[str]:
 
 def _about_saving(estimator: Any) -> list[str]:
     """Announce a file that takes a while to write."""
-    from replearn.persistence import why_not_packed
+    from replearn.persistence._trust import why_not_packed
 
     if not hasattr(estimator, "estimators_"):
         return []
@@ -410,7 +413,7 @@ def _print(options: FitOptions, estimator: Any, sample: Any) -> None:
 
 def _print_retraining(options: FitOptions, entry: dict[str, Any], label: Any) -> None:
     """Print what a retraining has decided and changes; an alarm is printed even if quiet."""
-    from replearn.learners import sentences_of
+    from replearn.learners.chain import sentences_of
 
     if "alarm" not in entry:  # the first model of a chain
         return

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from replearn.cli import DONE, Action, CommandOptions, argument, flag, option, put, put_json, say
 from replearn.cli._inputs import read_key
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from replearn.cli import (
     say,
 )
 from replearn.guarantees.planner import plan
-from replearn.records import read_object
+from replearn.records.json import read_object
 from replearn.registry import PLANNED
 
 _NOT_PLANNED = ("task", "classes", "groups", "save", "json")

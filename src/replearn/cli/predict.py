@@ -31,7 +31,8 @@ from replearn.cli._predictions import (
     read_carried,
     read_points,
 )
-from replearn.records import check_fraction, write_atomically
+from replearn.records.checks import check_fraction
+from replearn.records.json import write_atomically
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 """How a text begins that a spreadsheet runs as a formula."""
@@ -102,7 +103,7 @@ def run(options: PredictOptions) -> int:
 
 def _about_columns(model: Any, X: Any) -> list[str]:
     """Say which columns are empty, and of which no category occurred in training."""
-    from replearn.tables import texts_of
+    from replearn.tables.encoder import texts_of
 
     remarks = [
         f"column {name!r} is empty in all {len(X)} rows"
@@ -128,7 +129,7 @@ def _is_empty(column: Any) -> bool:
 
 def _known_levels(model: Any) -> dict[str, set[str]]:
     """Return the categories that block estimators have learned of each column of texts."""
-    from replearn.tables import TableEncoder
+    from replearn.tables.encoder import TableEncoder
 
     levels: dict[str, set[str]] = {}
     for estimator in getattr(getattr(model, "estimator_", model), "estimators_", ()):
@@ -158,7 +159,7 @@ def _run_in_pieces(options: PredictOptions, model: Any, notes: Any) -> int:
 
 def _predicted(options: PredictOptions, model: Any, notes: Any) -> Iterator[str]:
     """Yield CSV, chunk by chunk."""
-    from replearn.tables import table_of
+    from replearn.tables.files import table_of
 
     path = Path(options.data)
     done = 0

@@ -27,7 +27,9 @@ from replearn.cli import (
 from replearn.exceptions import CertificateError
 from replearn.guarantees.certificate import Certificate
 from replearn.guarantees.probe import Probe
-from replearn.tables import ROWS, make_probe, read_table, to_pandas
+from replearn.tables.files import read_table
+from replearn.tables.probe import ROWS, make_probe
+from replearn.tables.rows import to_pandas
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +88,7 @@ def digest(options: DigestProbeOptions) -> int:
 def read_run(path: str) -> tuple[Certificate, Mapping[str, Any]]:
     """Read a certificate and compute it again; of a model file also its notes about the table."""
     if zipfile.is_zipfile(path):
-        from replearn.persistence import describe  # certificates alone are read without estimators
+        from replearn.persistence.model_file import describe
 
         about = describe(path)
         if about.certificate is None:

@@ -28,8 +28,8 @@ class ShowOptions(TrustOptions):
 
 def run(options: ShowOptions) -> int:
     """Print estimator, key, certificate, and a line for every retraining."""
-    from replearn.learners import sentences_of
-    from replearn.persistence import describe, load
+    from replearn.learners.chain import sentences_of
+    from replearn.persistence.model_file import describe, load
 
     about = describe(options.model)
     certificate = about.certificate

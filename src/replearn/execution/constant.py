@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.tables import n_rows
+from replearn.tables.rows import n_rows
 
 
 class ConstantVote:
@@ -16,7 +16,7 @@ class ConstantVote:
     Examples
     --------
     >>> import numpy as np
-    >>> from replearn.execution import ConstantVote
+    >>> from replearn.execution.constant import ConstantVote
     >>> ConstantVote(1).predict(np.zeros((2, 3)))
     array([1, 1])
     """

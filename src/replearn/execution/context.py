@@ -14,7 +14,7 @@ from typing import Any, Protocol, TextIO, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -74,7 +74,7 @@ class RunContext:
     ----------
     store : BlockStore, default=None
         Keeps finished blocks, so that an interrupted fit can continue; see
-        `replearn.persistence.resumable`.
+        `replearn.persistence.block_folder.resumable`.
     deadline : float, default=None
         Time on the clock `now` after which no further block is fitted.
 
@@ -82,7 +82,7 @@ class RunContext:
     --------
     >>> from sklearn.datasets import make_classification
     >>> from replearn import PointwiseReplicableClassifier
-    >>> from replearn.execution import RunContext, now
+    >>> from replearn.execution.context import RunContext, now
     >>> X, y = make_classification(900, random_state=0)
     >>> model = PointwiseReplicableClassifier(n_blocks=18, max_fits=18)
     >>> _ = model.fit(X, y, context=RunContext(deadline=now() + 600))
@@ -160,7 +160,7 @@ def side_by_side(work: Callable[[], A], beside: Callable[[], B]) -> tuple[A, B]:
 
     Examples
     --------
-    >>> from replearn.execution import side_by_side
+    >>> from replearn.execution.context import side_by_side
     >>> side_by_side(lambda: 1, lambda: 2)
     (1, 2)
     """
@@ -190,7 +190,7 @@ class Progress:
     Examples
     --------
     >>> import sys
-    >>> from replearn.execution import Progress
+    >>> from replearn.execution.context import Progress
     >>> progress = Progress(2, verbose=1, stream=sys.stdout, clock=lambda: 0.0)
     >>> progress.advance(2)
     replearn: 2 of 2 blocks fitted, 0 s elapsed

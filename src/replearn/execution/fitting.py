@@ -36,9 +36,10 @@ from replearn.execution.context import (
 )
 from replearn.execution.plugins import fit_functions
 from replearn.execution.voting import one_thread
-from replearn.randomness import Points, SharedKey, as_points
-from replearn.records import check_count
-from replearn.tables import copy_rows, take_rows
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import Points, as_points
+from replearn.records.checks import check_count
+from replearn.tables.rows import copy_rows, take_rows
 
 
 def make_blocks(
@@ -80,8 +81,8 @@ def make_blocks(
     Examples
     --------
     >>> import numpy as np
-    >>> from replearn.execution import make_blocks
-    >>> from replearn.randomness import SharedKey
+    >>> from replearn.execution.fitting import make_blocks
+    >>> from replearn.randomness.key import SharedKey
     >>> X, y = np.arange(20.0).reshape(10, 2), np.arange(10) % 2
     >>> [len(block) for block in make_blocks(SharedKey("demo"), X, y, 2, 3, partition=range(2))]
     [3, 3, 3, 3]
@@ -176,7 +177,7 @@ def random_state_names(estimator: Any) -> list[str]:
     --------
     >>> from sklearn.ensemble import BaggingClassifier
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from replearn.execution import random_state_names
+    >>> from replearn.execution.fitting import random_state_names
     >>> random_state_names(BaggingClassifier(DecisionTreeClassifier()))
     ['estimator__random_state', 'random_state']
     """
@@ -299,8 +300,8 @@ def fit_blocks(
     --------
     >>> import numpy as np
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from replearn.execution import fit_blocks, make_blocks
-    >>> from replearn.randomness import SharedKey
+    >>> from replearn.execution.fitting import fit_blocks, make_blocks
+    >>> from replearn.randomness.key import SharedKey
     >>> key, X, y = SharedKey("demo"), np.arange(24.0).reshape(12, 2), np.arange(12) % 2
     >>> blocks = make_blocks(key, X, y, 2, 6)
     >>> keys = [key.child("seed", 0, block) for block in range(2)]

@@ -23,7 +23,7 @@ from sklearn import get_config
 from sklearn.pipeline import Pipeline
 
 from replearn.execution.context import naming
-from replearn.tables import copy_rows, is_sparse, n_rows
+from replearn.tables.rows import copy_rows, is_sparse, n_rows
 
 _ROUNDING = 1e-6
 """So far outside of [0, 1] a probability may lie: sums of float32."""
@@ -118,7 +118,8 @@ def plain_loop() -> Iterator[None]:
 
     Examples
     --------
-    >>> from replearn.execution import plain_loop, plugins
+    >>> from replearn.execution import plugins
+    >>> from replearn.execution.plugins import plain_loop
     >>> with plain_loop():
     ...     plugins.active()
     []
@@ -176,7 +177,7 @@ def _take_models(
 def predict_labels(model: Any, X: Any, name: str = "a block") -> NDArray[Any]:
     """Return one label per row.
 
-    >>> from replearn.execution import ConstantVote
+    >>> from replearn.execution.constant import ConstantVote
     >>> predict_labels(ConstantVote(1), np.zeros((2, 1)))
     array([1, 1])
     """

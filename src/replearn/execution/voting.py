@@ -37,7 +37,7 @@ from replearn.execution.plugins import (
     predict_numbers,
     predict_probabilities,
 )
-from replearn.tables import n_rows, pad_rows, row_chunks, slice_rows, take_rows
+from replearn.tables.rows import n_rows, pad_rows, row_chunks, slice_rows, take_rows
 
 CHUNK = 768
 """Rows per call of a model: a longer one is faster in bulk, a shorter one for a single row."""
@@ -211,7 +211,8 @@ class BlockEnsemble:
     Examples
     --------
     >>> import numpy as np
-    >>> from replearn.execution import ConstantVote, BlockEnsemble
+    >>> from replearn.execution.constant import ConstantVote
+    >>> from replearn.execution.voting import BlockEnsemble
     >>> models = [ConstantVote("yes"), ConstantVote("no")]
     >>> ensemble = BlockEnsemble(models, ["no", "yes"], n_partitions=2)
     >>> ensemble.vote_counts(np.zeros((1, 3)))
@@ -404,7 +405,7 @@ class BlockEnsemble:
 def model_predictions(models: Sequence[Any], X: Any) -> Iterator[NDArray[np.float64]]:
     """Yield each model's predictions as numbers; rows are cut into chunks as in the plain loop.
 
-    >>> from replearn.execution import ConstantVote
+    >>> from replearn.execution.constant import ConstantVote
     >>> next(model_predictions([ConstantVote(2.5)], np.zeros((2, 1))))
     array([2.5, 2.5])
     """

@@ -7,7 +7,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
-from replearn.execution import ConstantVote, Plugin, register
+from replearn.execution.constant import ConstantVote
+from replearn.execution.plugins import Plugin, register
 from replearn.fastpaths.boosting import BoostingPredictor
 from replearn.fastpaths.boosting_fit import fit_plain_boosting
 from replearn.fastpaths.linear import LINEAR, LinearPredictor, fit_plain_logistic

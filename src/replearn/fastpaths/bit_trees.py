@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.tables import row_chunks
+from replearn.tables.rows import row_chunks
 
 ROWS_PER_CHUNK = 512
 MAX_SETS = 2**20

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from replearn.compat import boosting_is_readable
-from replearn.execution import BlockModel, Predictor, add_codes
+from replearn.execution.plugins import BlockModel, Predictor
+from replearn.execution.voting import add_codes
 from replearn.fastpaths.bit_trees import BitTrees, are_expected, node_tables
 
 MIN_ROWS = 128

@@ -23,7 +23,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.pipeline import Pipeline
 
 from replearn import compat
-from replearn.execution import fit_steps, fits_step_by_step
+from replearn.execution.plugins import fit_steps, fits_step_by_step
 
 PLAIN = {"interaction_cst": None, "monotonic_cst": None, "warm_start": False}
 """Parameters of the plain case; the others are free."""

@@ -40,8 +40,9 @@ from sklearn.utils.extmath import softmax
 from sklearn.utils.validation import validate_data
 
 from replearn import compat
-from replearn.execution import BlockModel, Predictor, add_codes, fit_steps, fits_step_by_step
-from replearn.tables import is_sparse, n_rows, row_chunks
+from replearn.execution.plugins import BlockModel, Predictor, fit_steps, fits_step_by_step
+from replearn.execution.voting import add_codes
+from replearn.tables.rows import is_sparse, n_rows, row_chunks
 
 LOGISTIC = frozenset({LogisticRegression, LogisticRegressionCV})
 LINEAR = LOGISTIC | {

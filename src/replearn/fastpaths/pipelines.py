@@ -38,26 +38,29 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from replearn.execution import BlockModel, Predictor, groups_of_models, transformers_of
+from replearn.execution.plugins import BlockModel, Predictor, transformers_of
+from replearn.execution.voting import groups_of_models
 from replearn.fastpaths.linear import Form, LinearPredictor
 from replearn.fastpaths.rowwise import ROWWISE_CLASSIFIERS, is_rowwise_transformer
 from replearn.fastpaths.trees import TreesPredictor
-from replearn.randomness import pandas_columns, pandas_names
-from replearn.tables import (
+from replearn.randomness.encoding import pandas_columns, pandas_names
+from replearn.tables.encoder import (
     WORD_BUCKETS,
     TableEncoder,
     clip_for_trees,
-    copy_rows,
     count_words,
+    numbers_of,
+    parts_of_dates,
+    texts_of,
+)
+from replearn.tables.rows import (
+    copy_rows,
     is_frame,
     is_nan,
     is_sparse,
     n_rows,
-    numbers_of,
-    parts_of_dates,
     row_chunks,
     slice_rows,
-    texts_of,
 )
 
 

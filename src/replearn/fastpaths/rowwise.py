@@ -37,8 +37,10 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from replearn.execution import LoopPredictor, Predictor
-from replearn.tables import TableEncoder, n_rows
+from replearn.execution.plugins import Predictor
+from replearn.execution.voting import LoopPredictor
+from replearn.tables.encoder import TableEncoder
+from replearn.tables.rows import n_rows
 
 ROWWISE_CLASSIFIERS = frozenset({DummyClassifier, HistGradientBoostingClassifier})
 

@@ -20,8 +20,9 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils.validation import validate_data
 
-from replearn.execution import BlockModel, Predictor, add_codes
-from replearn.tables import is_sparse, n_rows, row_chunks, take_rows
+from replearn.execution.plugins import BlockModel, Predictor
+from replearn.execution.voting import add_codes
+from replearn.tables.rows import is_sparse, n_rows, row_chunks, take_rows
 
 TREES = frozenset({DecisionTreeClassifier, ExtraTreeClassifier})
 FORESTS = frozenset({ExtraTreesClassifier, RandomForestClassifier})

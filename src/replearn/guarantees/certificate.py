@@ -10,7 +10,7 @@ from replearn.guarantees.describe import certificate_rows, explain
 from replearn.guarantees.design import Label, plain_labels
 from replearn.guarantees.probe import Probe
 from replearn.guarantees.promise import Promise, derive, fields_of
-from replearn.records import read_fields
+from replearn.records.json import read_fields
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from replearn.guarantees.assumptions import ASSUMPTIONS
 from replearn.guarantees.design import TARGETS, VoteDesign
 from replearn.guarantees.promise import LETTERS, Promise, rounded_up
 from replearn.guarantees.theorems import theorem
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 
 if TYPE_CHECKING:
     from replearn.guarantees.certificate import Certificate

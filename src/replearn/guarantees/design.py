@@ -12,8 +12,9 @@ import numpy as np
 from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.multiclass import least_sharpness
 from replearn.exceptions import CertificateError
-from replearn.randomness import ENCODING_VERSION
-from replearn.records import check_choice, check_count, check_fraction, if_given, read_fields
+from replearn.randomness.kinds import ENCODING_VERSION
+from replearn.records.checks import check_choice, check_count, check_fraction, if_given
+from replearn.records.json import read_fields
 
 Label = str | int | float | bool
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 from replearn.guarantees.certificate import Certificate, Identity
 from replearn.guarantees.describe import plan_rows
 from replearn.guarantees.promise import Promise, derive, fields_of
-from replearn.records import check_count, if_given
+from replearn.records.checks import check_count, if_given
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -18,16 +18,15 @@ from replearn.guarantees.design import LAWS, MIN_BLOCK, OPEN, TASKS_OF_VOTES, Vo
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.promise import Ledger, derive, rounded_up, task_named
 from replearn.guarantees.votes import block_size_needed, error_slack, promised
-from replearn.records import (
-    bisect,
+from replearn.records.checks import (
     check_choice,
     check_count,
     check_fraction,
     check_number,
     check_positive,
     if_given,
-    smallest_integer,
 )
+from replearn.records.search import bisect, smallest_integer
 from replearn.registry import PLANNED, entries_of
 
 GOLDEN = (math.sqrt(5) - 1) / 2

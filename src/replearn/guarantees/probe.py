@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from replearn.randomness import Points, as_points, id_texts
-from replearn.records import FlatJsonFile
+from replearn.randomness.points import Points, as_points, id_texts
+from replearn.records.json import FlatJsonFile
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,8 @@ from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.theorem import clear_caches
 from replearn.exceptions import CertificateError
 from replearn.guarantees.design import TASKS_OF_VOTES, VoteDesign
-from replearn.records import (
-    JsonFile,
-    check_format,
-    digest_of,
-    html_table,
-    read_json,
-    refuse_differences,
-    two_columns,
-)
+from replearn.records.json import JsonFile, check_format, digest_of, read_json, refuse_differences
+from replearn.records.text import html_table, two_columns
 from replearn.registry import TASKS, entries_of
 
 Scalar = float | int | None

@@ -16,7 +16,7 @@ from replearn.guarantees.promise import (
     above_budget,
     rounded_up,
 )
-from replearn.records import check_count
+from replearn.records.checks import check_count
 
 MAX_FITS = 24
 """Base estimators that are trained unless more are requested."""

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from replearn._version import __version__
-from replearn.auditing import labels_of
+from replearn.auditing.outputs import labels_of
 from replearn.checks.incumbent import bind_fitted
 from replearn.exceptions import CertificateError
-from replearn.persistence import describe, load, save
-from replearn.randomness import SharedKey
+from replearn.persistence.model_file import describe, load, save
+from replearn.randomness.key import SharedKey
 
 KEY_VARIABLE = "REPLEARN_KEY"
 TRUSTED_TYPES_VARIABLE = "REPLEARN_TRUSTED_TYPES"

@@ -35,8 +35,8 @@ from sklearn.utils import estimator_html_repr
 from replearn.exceptions import RetrainingWarning, warn_user
 from replearn.learners.inputs import FittedState
 from replearn.learners.row_sketch import rows_in_sketch
-from replearn.randomness import SharedKey
-from replearn.tables import copy_rows, is_sparse, take_rows
+from replearn.randomness.key import SharedKey
+from replearn.tables.rows import copy_rows, is_sparse, take_rows
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]

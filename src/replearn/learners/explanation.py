@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.tables import import_pandas
+from replearn.tables.rows import import_pandas
 
 Floats = NDArray[np.float64]
 

@@ -14,11 +14,11 @@ from sklearn.base import ClassifierMixin, clone, is_regressor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from replearn.bounds import binomial_limits
+from replearn.bounds.numeric import binomial_limits
 from replearn.checks.incumbent import bind_fitted
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.exceptions import NotCertifiedWarning, UsefulnessWarning, warn_user
-from replearn.execution import RunContext, fit_in_context
+from replearn.execution.context import RunContext, fit_in_context
 from replearn.guarantees.certificate import Certificate
 from replearn.guarantees.promise import derive
 from replearn.learners.chain import (
@@ -74,7 +74,7 @@ from replearn.learners.threshold import (
     refuse_inner_threshold,
     threshold_on_last_label,
 )
-from replearn.tables import copy_rows, n_rows, take_rows
+from replearn.tables.rows import copy_rows, n_rows, take_rows
 
 DEFAULT_BAND = 0.1
 """Band at a decision threshold of 0.5, and in units of margin."""

@@ -12,7 +12,7 @@ from sklearn.linear_model import Ridge
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval, StrOptions
-from replearn.execution import RunContext, fit_in_context
+from replearn.execution.context import RunContext, fit_in_context
 from replearn.learners.chain import (
     FIXED_MEMORY,
     MAX_MEMORY,
@@ -41,7 +41,7 @@ from replearn.learners.inputs import (
 )
 from replearn.learners.regressor import check_numbers
 from replearn.learners.row_sketch import sketch_rows
-from replearn.tables import take_rows
+from replearn.tables.rows import take_rows
 
 
 class IncumbentRegressor(RegressorMixin, KeepsChain):

@@ -21,14 +21,10 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, has_
 
 from replearn.compat import fit_context, validate_data
 from replearn.exceptions import PreprocessingWarning, warn_user
-from replearn.randomness import (
-    Points,
-    SharedKey,
-    as_points,
-    id_texts,
-    pandas_names,
-)
-from replearn.tables import is_frame, is_nan, n_rows, without_arrow
+from replearn.randomness.encoding import pandas_names
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import Points, as_points, id_texts
+from replearn.tables.rows import is_frame, is_nan, n_rows, without_arrow
 
 _CLASS_WEIGHT = "; use class_weight in `estimator` (class_weight='balanced')"
 

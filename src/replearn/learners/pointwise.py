@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from replearn.checks.fingerprint import bind_estimator, in_words, joined
 from replearn.checks.points import describe_points
 from replearn.compat import HasMethods, Interval, StrOptions
-from replearn.execution import BlockEnsemble, RunContext
+from replearn.execution.context import RunContext
+from replearn.execution.voting import BlockEnsemble
 from replearn.guarantees.design import VoteDesign
 from replearn.guarantees.plan import Plan
 from replearn.learners.inputs import (
@@ -54,7 +55,8 @@ from replearn.learners.usefulness import (
     warn_if_useless,
 )
 from replearn.learners.vote import FittedVote, measure_votes, partition_variance
-from replearn.randomness import SharedKey, read_once
+from replearn.randomness.encoding import read_once
+from replearn.randomness.key import SharedKey
 
 
 class PointwiseReplicableClassifier(VotePredictions):

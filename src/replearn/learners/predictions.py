@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 
 from replearn.learners.explanation import Explanation
 from replearn.learners.inputs import FittedState, check_features
-from replearn.randomness import HoldsKey
-from replearn.records import check_fraction
+from replearn.randomness.key import HoldsKey
+from replearn.records.checks import check_fraction
 
 Floats = NDArray[np.float64]
 

@@ -12,11 +12,12 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import Ridge
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from replearn.bounds import cell_escape, mean_rounding_flips, smallest_blocks_rounding
+from replearn.bounds.regression import cell_escape, mean_rounding_flips, smallest_blocks_rounding
 from replearn.checks.choices import certify_choice
 from replearn.checks.fingerprint import bind_estimator
 from replearn.compat import HasMethods, Interval
-from replearn.execution import RunContext, model_predictions
+from replearn.execution.context import RunContext
+from replearn.execution.voting import model_predictions
 from replearn.learners.inputs import (
     all_or_nothing,
     check_features,
@@ -35,7 +36,7 @@ from replearn.learners.training import (
     Sample,
     warn_if_not_certified,
 )
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 
 # Rows that a block has at least, where the number of blocks is left to the estimator, and how many
 # blocks it takes where no range of y says how many are needed.
@@ -98,7 +99,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from replearn.learners import PointwiseReplicableRegressor
+    >>> from replearn.learners.regressor import PointwiseReplicableRegressor
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((20_000, 3))
     >>> y = 10 * X[:, 0] + rng.normal(size=len(X))

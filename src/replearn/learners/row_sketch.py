@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.exceptions import RetrainingWarning, warn_user
-from replearn.randomness import SharedKey
-from replearn.tables import n_rows
+from replearn.randomness.key import SharedKey
+from replearn.tables.rows import n_rows
 
 SKETCH_SIZE = 512
 """Hashes that a sketch keeps."""

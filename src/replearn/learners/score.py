@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.bounds import score_half_width
+from replearn.bounds.scores import score_half_width
 from replearn.checks.blocks import rows_needed, with_fewer_bins
 from replearn.checks.fingerprint import bind_estimator, in_words
 from replearn.checks.points import describe_points
 from replearn.compat import HasMethods, Interval
 from replearn.exceptions import NotCertifiedWarning, warn_user
-from replearn.execution import BlockEnsemble, RunContext
+from replearn.execution.context import RunContext
+from replearn.execution.voting import BlockEnsemble
 from replearn.guarantees.certificate import Certificate
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.promise import derive, rounded_up
@@ -67,8 +68,8 @@ from replearn.learners.usefulness import (
     N_ROWS,
     warn_if_useless,
 )
-from replearn.randomness import SharedKey
-from replearn.tables import take_rows
+from replearn.randomness.key import SharedKey
+from replearn.tables.rows import take_rows
 
 CALIBRATION_ROWS = 4000
 """Rows of the sample from which the standard error is estimated."""

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr
 
-from replearn.execution import BlockEnsemble
+from replearn.execution.voting import BlockEnsemble
 from replearn.learners.explanation import Explanation
 from replearn.learners.inputs import keyed_points
 from replearn.learners.training import Blocks
@@ -34,7 +34,8 @@ from replearn.learners.usefulness import (
     without_own_block,
 )
 from replearn.learners.vote import between_two
-from replearn.randomness import Points, SharedKey
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import Points
 
 # -- standard errors of scores ---------------------------------------------------------------------
 Floats = NDArray[np.float64]

@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval
-from replearn.execution import keyed_seeds, make_blocks, random_state_names, set_seeds
+from replearn.execution.fitting import keyed_seeds, make_blocks, random_state_names, set_seeds
 from replearn.guarantees.selection import choice_scale
 from replearn.learners.inputs import (
     FittedState,
@@ -30,9 +30,10 @@ from replearn.learners.inputs import (
     with_base_tags,
 )
 from replearn.learners.training import FRACTION
-from replearn.primitives import choose_by_errors
-from replearn.randomness import HoldsKey, SharedKey, as_points
-from replearn.tables import take_rows
+from replearn.primitives.selection import choose_by_errors
+from replearn.randomness.key import HoldsKey, SharedKey
+from replearn.randomness.points import as_points
+from replearn.tables.rows import take_rows
 
 BETA = 0.05
 """Probability with which the choice may be worse than the best by more than alpha."""

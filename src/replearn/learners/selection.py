@@ -19,17 +19,18 @@ from replearn.guarantees.promise import derive
 from replearn.guarantees.selection import choice_scale
 from replearn.learners.inputs import check_groups
 from replearn.learners.training import refuse_planned, warn_if_not_certified
-from replearn.primitives import Selection, choose_by_errors, sample_order
 from replearn.primitives.candidates import (
     candidate_count,
     counts_errors,
     error_sums,
     named_candidates,
     names_digest,
+    sample_order,
 )
-from replearn.randomness import SharedKey
-from replearn.records import check_fraction, check_positive, if_given
-from replearn.tables import take_rows
+from replearn.primitives.selection import Selection, choose_by_errors
+from replearn.randomness.key import SharedKey
+from replearn.records.checks import check_fraction, check_positive, if_given
+from replearn.tables.rows import take_rows
 
 _DEFAULTS = {"rho": 0.1, "alpha": 0.1, "beta": 0.05, "tau": None, "sharpness": None}
 

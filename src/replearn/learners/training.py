@@ -18,6 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+import replearn.fastpaths  # noqa: F401 - registers the faster ways to fit and to vote
 from replearn.checks.blocks import (
     PROBES,
     adapted_to_blocks,
@@ -35,7 +36,8 @@ from replearn.checks.point_masses import (
 from replearn.checks.sample import failed_by_sample, index_of
 from replearn.compat import Interval
 from replearn.exceptions import ConstantBlocksWarning, NotCertifiedWarning, warn_user
-from replearn.execution import RunContext, fit_blocks, make_blocks
+from replearn.execution.context import RunContext
+from replearn.execution.fitting import fit_blocks, make_blocks
 from replearn.guarantees.certificate import Certificate, Identity
 from replearn.guarantees.design import MIN_BLOCK, VoteDesign
 from replearn.guarantees.plan import Plan
@@ -54,9 +56,10 @@ from replearn.learners.inputs import (
     check_labels,
     refuse_one_class,
 )
-from replearn.primitives import sample_key, sample_order
-from replearn.randomness import HoldsKey, Points, SharedKey, as_points
-from replearn.tables import is_sparse, take_rows
+from replearn.primitives.candidates import sample_key, sample_order
+from replearn.randomness.key import HoldsKey, SharedKey
+from replearn.randomness.points import Points, as_points
+from replearn.tables.rows import is_sparse, take_rows
 
 
 class Cut(NamedTuple):

@@ -16,19 +16,13 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from replearn.bounds import (
-    LAW_BITS,
-    ThresholdLaw,
-    average_flip_estimate,
-    block_disagreement,
-    class_flip_estimate,
-    class_predictions,
-    class_weights,
-    flip_estimate,
-    flip_rate_limit,
-    joint_variance,
-)
-from replearn.execution import MIN_ROWS_PER_TASK, BlockEnsemble, side_by_side
+from replearn.bounds.class_flips import class_flip_estimate, class_predictions
+from replearn.bounds.foreseen import average_flip_estimate, flip_estimate, joint_variance
+from replearn.bounds.fresh import block_disagreement, flip_rate_limit
+from replearn.bounds.laws import LAW_BITS, ThresholdLaw
+from replearn.bounds.multiclass import class_weights
+from replearn.execution.context import side_by_side
+from replearn.execution.voting import MIN_ROWS_PER_TASK, BlockEnsemble
 from replearn.guarantees.design import VoteDesign
 from replearn.learners.explanation import Explanation
 from replearn.learners.inputs import keyed_points
@@ -38,8 +32,10 @@ from replearn.learners.usefulness import (
     usefulness,
     without_own_block,
 )
-from replearn.randomness import Points, SharedKey, read_once
-from replearn.tables import n_rows, take_rows
+from replearn.randomness.encoding import read_once
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import Points
+from replearn.tables.rows import n_rows, take_rows
 
 Floats = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from replearn.outofcore.folders import Folder
 from replearn.outofcore.ordering import Order, gather, kept_rows, write_by_bucket
 from replearn.outofcore.table import Table
-from replearn.randomness import as_points
+from replearn.randomness.points import as_points
 
 
 def hash_points_of_piece(table: Table, order: Order, piece: int) -> None:

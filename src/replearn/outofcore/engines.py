@@ -17,7 +17,8 @@ from typing import Any
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
-from replearn.execution import Progress, one_thread
+from replearn.execution.context import Progress
+from replearn.execution.voting import one_thread
 
 Work = Callable[[int], None]
 

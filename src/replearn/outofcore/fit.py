@@ -12,19 +12,16 @@ from typing import Any
 from sklearn.base import clone
 
 from replearn.checks.fingerprint import fingerprint
-from replearn.learners import (
-    PointwiseReplicableClassifier,
-    all_or_nothing,
-    check_features,
-    requested_classes,
-)
+from replearn.learners.inputs import all_or_nothing, check_features
+from replearn.learners.pointwise import PointwiseReplicableClassifier
+from replearn.learners.training import requested_classes
 from replearn.outofcore.engines import engine_for
 from replearn.outofcore.folders import Folder
 from replearn.outofcore.job import Job, open_table
 from replearn.outofcore.sample import FileSample
 from replearn.outofcore.sources import open_rows
-from replearn.records import digest_of
-from replearn.tables import slice_rows
+from replearn.records.json import digest_of
+from replearn.tables.rows import slice_rows
 
 
 def fit_files(

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from replearn.records import WorkFolder
+from replearn.records.work_folder import WorkFolder
 
 LARGE_FILE = 1 << 22
 """Files from this size on go to the disk at once, and do not fill memory meanwhile."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.guarantees.design import VoteDesign
-from replearn.learners import check_labels, refuse_one_class
+from replearn.learners.inputs import check_labels, refuse_one_class
 from replearn.outofcore.engines import Engine
 from replearn.outofcore.folders import Folder
 from replearn.outofcore.look import Look, look_file
@@ -23,8 +23,8 @@ from replearn.outofcore.ordering import Order, bucket_bits, find_cuts, hash_piec
 from replearn.outofcore.routing import MODELS, Cut, Training, route_piece, train_block
 from replearn.outofcore.sources import Rows
 from replearn.outofcore.table import PIECES, Table
-from replearn.persistence import block_file, library_versions
-from replearn.randomness import SharedKey
+from replearn.persistence.block_folder import block_file, library_versions
+from replearn.randomness.key import SharedKey
 
 
 @dataclass
@@ -108,7 +108,7 @@ class Job:
         """Rank the rows as they come before they are cut, where that matters.
 
         It does where rows that count as equal are not interchangeable (rounded ones), and where a
-        surplus of rows is left out: see `replearn.learners.Sample`.
+        surplus of rows is left out: see `replearn.learners.training.Sample`.
         """
         last = None
         bits = bucket_bits(n)

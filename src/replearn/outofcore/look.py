@@ -29,9 +29,9 @@ from replearn.checks.sample import (
 from replearn.outofcore.counting import DistinctValues
 from replearn.outofcore.pieces import container_of
 from replearn.outofcore.table import Table, codes_of
-from replearn.randomness import as_points
-from replearn.records import digest_of
-from replearn.tables import names_persons
+from replearn.randomness.points import as_points
+from replearn.records.json import digest_of
+from replearn.tables.kinds import names_persons
 
 MAX_CELLS = 1 << 22
 """Cells that are looked at in memory."""

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from replearn.outofcore.folders import Folder
 from replearn.outofcore.table import Table
-from replearn.randomness import SharedKey, as_points
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import as_points
 
 Ranks = NDArray[np.uint64]
 

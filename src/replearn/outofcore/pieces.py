@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.outofcore.folders import open_storage
-from replearn.records import check_choice
+from replearn.records.checks import check_choice
 
 PIECE_BYTES = 1 << 26
 """A piece holds about this many bytes of cells; it is copied two or three times while it is cut."""

@@ -16,10 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
 
-from replearn.execution import Block, fit_functions, fit_one_block, no_autologging
+from replearn.execution.context import no_autologging
+from replearn.execution.fitting import Block, fit_one_block
+from replearn.execution.plugins import fit_functions
 from replearn.outofcore.ordering import CELL_BITS, Order, Ranks, kept_indices, ranks_of_piece
 from replearn.outofcore.table import CODE, LabelledRows, Table
-from replearn.persistence import block_file, save_block
+from replearn.persistence.block_folder import block_file, save_block
 
 RANK = "__rank__"
 MODELS = "training"
@@ -77,7 +79,7 @@ def blocks_of(ranks: Ranks, cut: Cut) -> NDArray[Any]:
     Ranks are uniform: their first bits tell the block of nearly all rows, and a search is left for
     those that lie near a cut.
 
-    >>> from replearn.randomness import SharedKey
+    >>> from replearn.randomness.key import SharedKey
     >>> cut = Cut(Order("a", SharedKey(0)), 2, np.array([5, 1 << 60], dtype=np.uint64))
     >>> blocks_of(np.array([4, 5, 1 << 59, 1 << 60, 1 << 63], dtype=np.uint64), cut)
     array([0, 1, 1, 2, 2], dtype=uint8)

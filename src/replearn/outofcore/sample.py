@@ -17,7 +17,7 @@ from sklearn.base import clone
 from replearn.checks.blocks import PROBES, block_to_check
 from replearn.checks.point_masses import refuted_by_pairs
 from replearn.checks.sample import EQUAL_ROWS
-from replearn.execution import keyed_seeds, random_state_names
+from replearn.execution.fitting import keyed_seeds, random_state_names
 from replearn.guarantees.design import VoteDesign
 from replearn.learners.training import Blocks
 from replearn.learners.usefulness import N_ROWS
@@ -37,8 +37,8 @@ from replearn.outofcore.routing import (
     read_first_rows,
 )
 from replearn.outofcore.table import LabelledRows, read_kept, write_kept
-from replearn.persistence import TrainingFolder
-from replearn.randomness import SharedKey
+from replearn.persistence.block_folder import TrainingFolder
+from replearn.randomness.key import SharedKey
 
 FIRST = "kept/first"
 KEPT = "kept/block"

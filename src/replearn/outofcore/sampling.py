@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from replearn.outofcore.folders import Folder
 from replearn.outofcore.pieces import container_of
 from replearn.outofcore.sources import open_rows
-from replearn.randomness import SharedKey, as_points
-from replearn.records import check_count
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import as_points
+from replearn.records.checks import check_count
 
 
 def sample_files(

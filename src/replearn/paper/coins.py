@@ -27,16 +27,15 @@ from replearn.paper.heavy_hitters import (
     missed_point_bound,
     root_difference_bound,
 )
-from replearn.randomness import SharedKey
-from replearn.records import (
+from replearn.randomness.key import SharedKey
+from replearn.records.checks import (
     check_choice,
     check_count,
     check_fraction,
     check_fractions,
     if_given,
-    require_integer,
-    smallest_integer,
 )
+from replearn.records.search import require_integer, smallest_integer
 
 # Fractions of the gap that are tried for the threshold.
 _FRACTIONS = 256

@@ -28,7 +28,7 @@ from replearn.bounds.theorem import theorem
 from replearn.bounds.vc import mean_excess, realizable_tail
 from replearn.checks.fingerprint import Fingerprint, bind_estimator, fingerprint
 from replearn.compat import HasMethods, validate_data
-from replearn.execution import BlockEnsemble
+from replearn.execution.voting import BlockEnsemble
 from replearn.guarantees.promise import (
     BLOCK_ASSUMPTIONS,
     Ledger,
@@ -63,16 +63,10 @@ from replearn.paper.heavy_labels import (
 from replearn.paper.hypotheses import Hypothesis, HypothesisClass, Stumps
 from replearn.paper.signs import label_flip_bound
 from replearn.paper.single_rule import PaperClassifier
-from replearn.randomness import Points, SharedKey, as_points
-from replearn.records import (
-    bisect,
-    check_count,
-    check_fraction,
-    check_fractions,
-    check_positive,
-    geometric_mean,
-    smallest_integer,
-)
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import Points, as_points
+from replearn.records.checks import check_count, check_fraction, check_fractions, check_positive
+from replearn.records.search import bisect, geometric_mean, smallest_integer
 
 
 class Tier(NamedTuple):

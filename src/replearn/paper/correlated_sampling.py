@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds import log_weight_agreement, selection_flip_bound
+from replearn.bounds.multiclass import log_weight_agreement
+from replearn.bounds.selection import selection_flip_bound
 from replearn.bounds.theorem import theorem
 from replearn.guarantees.certificate import Certificate, certify
 from replearn.guarantees.promise import Ledger, Promise, Task, rounded_up
 from replearn.primitives.candidates import row_bytes
-from replearn.randomness import Points, SharedKey, as_points
-from replearn.tables import n_rows, row_chunks, slice_rows
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import Points, as_points
+from replearn.tables.rows import n_rows, row_chunks, slice_rows
 
 
 @theorem("correlated-sampling")

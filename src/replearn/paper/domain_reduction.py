@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from replearn.bounds.numeric import round_up, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records import check_count, check_counts, check_fraction, check_positive
+from replearn.records.checks import check_count, check_counts, check_fraction, check_positive
 
 Draw = Callable[[np.random.Generator, int], tuple[NDArray[Any], NDArray[Any]]]
 

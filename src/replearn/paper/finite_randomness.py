@@ -23,7 +23,10 @@ from replearn.bounds.theorem import theorem
 from replearn.checks.choices import certify_choice
 from replearn.checks.fingerprint import bind_estimator
 from replearn.compat import HasMethods, Interval
-from replearn.execution import BlockEnsemble, ConstantVote, RunContext, random_state_names
+from replearn.execution.constant import ConstantVote
+from replearn.execution.context import RunContext
+from replearn.execution.fitting import random_state_names
+from replearn.execution.voting import BlockEnsemble
 from replearn.guarantees.promise import (
     BLOCK_ASSUMPTIONS,
     Ledger,
@@ -49,10 +52,12 @@ from replearn.learners.training import (
     warn_if_not_certified,
 )
 from replearn.paper.single_rule import check_two_labels
-from replearn.primitives import choose_by_errors, sample_order
-from replearn.randomness import SharedKey
-from replearn.records import check_count, check_fraction, require_integer
-from replearn.tables import n_rows, take_rows
+from replearn.primitives.candidates import sample_order
+from replearn.primitives.selection import choose_by_errors
+from replearn.randomness.key import SharedKey
+from replearn.records.checks import check_count, check_fraction
+from replearn.records.search import require_integer
+from replearn.tables.rows import n_rows, take_rows
 
 _MAX_BLOCKS = 10_000_000
 _MAX_ROWS = 10**15
@@ -253,7 +258,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
     --------
     >>> import warnings
     >>> from sklearn.datasets import make_classification
-    >>> from replearn import NotCertifiedWarning
+    >>> from replearn.exceptions import NotCertifiedWarning
     >>> from replearn.paper.finite_randomness import FiniteRandomnessClassifier
     >>> X, y = make_classification(3000, random_state=0)
     >>> model = FiniteRandomnessClassifier(n_candidates=4, n_blocks=16, shared_key="k")

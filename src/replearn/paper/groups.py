@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.learners.inputs import check_groups
-from replearn.primitives import sample_order
-from replearn.randomness import SharedKey, as_points
+from replearn.primitives.candidates import sample_order
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import as_points
 
 
 def one_of_each_group(key: SharedKey, X: Any, y: ArrayLike, groups: ArrayLike) -> NDArray[np.intp]:

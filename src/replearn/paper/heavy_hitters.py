@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from replearn.bounds import markov_rho
+from replearn.bounds.approximate import markov_rho
 from replearn.bounds.laws import LAW_BITS, ROUNDING
 from replearn.bounds.numeric import Floats, binomial_cdf, binomial_sf, round_up, upper_probability
 from replearn.bounds.pairs import HALVED, gap_coefficients, largest_mean
@@ -26,18 +26,17 @@ from replearn.bounds.theorem import theorem
 from replearn.guarantees.certificate import Certificate, certify
 from replearn.guarantees.promise import Ledger, Promise, Task, reached, rounded_up
 from replearn.paper.groups import one_of_each_group
-from replearn.randomness import Points, SharedKey, as_points
-from replearn.records import (
-    bisect,
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import Points, as_points
+from replearn.records.checks import (
     check_choice,
     check_count,
     check_fraction,
     check_positive,
-    geometric_mean,
     if_given,
-    require_integer,
 )
-from replearn.tables import n_rows, row_chunks, take_rows
+from replearn.records.search import bisect, geometric_mean, require_integer
+from replearn.tables.rows import n_rows, row_chunks, take_rows
 
 # Expected counts of a heavy point up to which all splits are computed.
 _EXACT_COUNTS = 4000

@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds import (
-    markov_rho,
+from replearn.bounds.approximate import markov_rho
+from replearn.bounds.laws import uniform_law
+from replearn.bounds.numeric import Floats
+from replearn.bounds.selection import (
     selection_error_tail_sampled,
     selection_flip_bound_sampled,
     stable_scale,
-    uniform_law,
 )
-from replearn.bounds.numeric import Floats
 from replearn.bounds.theorem import theorem
 from replearn.guarantees.certificate import Certificate, certify
 from replearn.guarantees.promise import Ledger, Promise, Task, reached, rounded_up
@@ -36,9 +36,11 @@ from replearn.paper.heavy_hitters import (
     union_bound,
 )
 from replearn.paper.signs import label_flip_bound, sign_error_bound, sign_flip_bound, sign_width
-from replearn.randomness import Points, SharedKey, as_points
-from replearn.records import bisect, check_count, check_fraction, check_positive
-from replearn.tables import row_chunks
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import Points, as_points
+from replearn.records.checks import check_count, check_fraction, check_positive
+from replearn.records.search import bisect
+from replearn.tables.rows import row_chunks
 
 
 @theorem("approximate-heavy")
@@ -217,7 +219,7 @@ def first_labels(
     k is each member's entry of ``n_labels``. Equal rows with equal labels differ in their number
     only, so that it is enough to know how often each member has each label.
 
-    >>> from replearn.randomness import as_points
+    >>> from replearn.randomness.points import as_points
     >>> first_labels(as_points([5]), np.array([[0, 3]]), np.array([2]), SharedKey(0))
     array([[0, 2]])
     """
@@ -260,7 +262,7 @@ def label_points(
 
     Random numbers are keyed by what the points (and, of more than two, the classes) are.
 
-    >>> from replearn.randomness import as_points
+    >>> from replearn.randomness.points import as_points
     >>> tallies, names = np.array([[1, 8, 0]]), np.array(["a", "b", "c"])
     >>> label_points(as_points([5]), tallies, 9, 0.01, names, SharedKey(0)).label_codes
     array([1])

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.randomness import SharedKey
-from replearn.records import check_count
+from replearn.randomness.key import SharedKey
+from replearn.records.checks import check_count
 
 # Points of the shared Poisson process that are looked at first; then twice as many each time.
 _FIRST_POINTS = 1 << 8

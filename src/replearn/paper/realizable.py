@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from replearn.bounds import realizable_tail
 from replearn.bounds.numeric import Floats, bernoulli_divergence, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.bounds.vc import GHOST_RATIOS, log_growth, realizable_tail_within
+from replearn.bounds.vc import GHOST_RATIOS, log_growth, realizable_tail, realizable_tail_within
 from replearn.checks.fingerprint import fingerprint
 from replearn.compat import HasMethods
 from replearn.guarantees.promise import Ledger, Promise, Task, reached, rounded_up
@@ -25,8 +24,9 @@ from replearn.learners.search import seeded
 from replearn.learners.training import FRACTION, warn_if_not_certified
 from replearn.paper.hypotheses import Constant, HypothesisClass, Stumps
 from replearn.paper.single_rule import SingleRuleClassifier, warn_if_abstains
-from replearn.randomness import SharedKey
-from replearn.records import bisect, check_count, check_fraction, check_fractions, require_pair
+from replearn.randomness.key import SharedKey
+from replearn.records.checks import check_count, check_fraction, check_fractions
+from replearn.records.search import bisect, require_pair
 
 _LIMITS = 200
 

@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from replearn.bounds import (
+from replearn.bounds.numeric import binomial_cdf, upper_probability
+from replearn.bounds.selection import (
     selection_error_tail_sampled,
     selection_flip_bound_sampled,
     selection_scale,
     smallest_sample_selection,
 )
-from replearn.bounds.numeric import binomial_cdf, upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.checks.choices import pool_digest
 from replearn.checks.fingerprint import fingerprint
@@ -50,9 +50,11 @@ from replearn.paper.hypotheses import (
 from replearn.paper.realizable import cover_distance
 from replearn.paper.semi_replicable import listed_candidates, pool_and_rest, selection_budget
 from replearn.paper.single_rule import SingleRuleClassifier, check_two_labels, warn_if_abstains
-from replearn.primitives import choose_by_errors, error_sums
-from replearn.randomness import SharedKey
-from replearn.records import check_count, check_fraction, check_positive, require_integer
+from replearn.primitives.candidates import error_sums
+from replearn.primitives.selection import choose_by_errors
+from replearn.randomness.key import SharedKey
+from replearn.records.checks import check_count, check_fraction, check_positive
+from replearn.records.search import require_integer
 
 # Ends of the search: shares of parts that may differ from the common result, noise that is allowed
 # for.

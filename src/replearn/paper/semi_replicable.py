@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.bounds import (
-    log_growth,
+from replearn.bounds.selection import (
     selection_error_tail_sampled,
     selection_flip_bound_sampled,
     smallest_sample_selection,
 )
+from replearn.bounds.vc import log_growth
 from replearn.checks.fingerprint import fingerprint
 from replearn.compat import Interval, validate_data
 from replearn.guarantees.promise import (
@@ -37,8 +37,9 @@ from replearn.paper.hypotheses import HypothesisClass, Stumps
 from replearn.paper.hypotheses.hypothesis import canonical_text
 from replearn.paper.realizable import cover_distance
 from replearn.paper.single_rule import SingleRuleClassifier
-from replearn.primitives import Selection, choose_by_errors, error_sums
-from replearn.records import smallest_integer
+from replearn.primitives.candidates import error_sums
+from replearn.primitives.selection import Selection, choose_by_errors
+from replearn.records.search import smallest_integer
 
 _MAX_ROWS = 10**15
 _LARGEST_LOG = 700.0

@@ -27,9 +27,8 @@ from replearn.paper.coins import (
     independent_throws,
 )
 from replearn.paper.correlated_sampling import sample_correlated
-from replearn.randomness import SharedKey
-from replearn.records import (
-    bisect,
+from replearn.randomness.key import SharedKey
+from replearn.records.checks import (
     check_choice,
     check_count,
     check_counts,
@@ -37,6 +36,7 @@ from replearn.records import (
     check_fractions,
     if_given,
 )
+from replearn.records.search import bisect
 
 # Up to here the error is summed exactly; beyond, Hoeffding's inequality has to do.
 _EXACT_LABELS = 100_000

@@ -16,7 +16,7 @@ from replearn.exceptions import UsefulnessWarning, warn_user
 from replearn.learners.inputs import check_labels
 from replearn.learners.training import FollowsPlan
 from replearn.paper.groups import one_of_each_group
-from replearn.tables import is_frame
+from replearn.tables.rows import is_frame
 
 
 class PaperClassifier(FollowsPlan, ClassifierMixin, BaseEstimator):

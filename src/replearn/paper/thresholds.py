@@ -24,15 +24,9 @@ from replearn.learners.training import FRACTION, warn_if_not_certified
 from replearn.paper.hypotheses import Hypothesis, make_box
 from replearn.paper.quantiles import Cuts, cuts_of_sample, draw_level
 from replearn.paper.single_rule import SingleRuleClassifier
-from replearn.randomness import SharedKey
-from replearn.records import (
-    bisect,
-    check_choice,
-    check_count,
-    check_fraction,
-    check_positive,
-    require_pair,
-)
+from replearn.randomness.key import SharedKey
+from replearn.records.checks import check_choice, check_count, check_fraction, check_positive
+from replearn.records.search import bisect, require_pair
 
 # Shares of gamma / 4 that are tried as the sampling error of the distribution functions.
 _SPLITS = 16

@@ -15,7 +15,7 @@ from typing import Any
 
 from replearn.exceptions import ModelFileError
 from replearn.persistence._archive import write_entry
-from replearn.records import digest_of, pretty_json, read_object
+from replearn.records.json import digest_of, pretty_json, read_object
 
 FORMAT = "replearn-model"
 FORMAT_VERSION = 3

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from replearn import registry
-from replearn.bounds import ThresholdLaw
+from replearn.bounds.laws import ThresholdLaw
 from replearn.exceptions import ModelFileError
 from replearn.guarantees.certificate import Certificate
 from replearn.guarantees.plan import Plan
-from replearn.learners import FittedState
-from replearn.randomness import SharedKey
-from replearn.records import canonical_json, pretty_json, read_object
+from replearn.learners.inputs import FittedState
+from replearn.randomness.key import SharedKey
+from replearn.records.json import canonical_json, pretty_json, read_object
 from replearn.registry import DOCUMENTS
 
 OWN_TYPES = (
@@ -86,7 +86,7 @@ def check_savable(value: Any, name: str) -> None:
     Examples
     --------
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from replearn.persistence import check_savable
+    >>> from replearn.persistence._parts import check_savable
     >>> check_savable(DecisionTreeClassifier(), "estimator")
     """
     for part in _everything(value, set()):

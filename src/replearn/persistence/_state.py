@@ -11,10 +11,13 @@ import numpy as np
 
 from replearn import registry
 from replearn.exceptions import ModelFileError
-from replearn.learners import FittedState, RowSketch, Step, Usefulness
+from replearn.learners.chain import Step
+from replearn.learners.inputs import FittedState
+from replearn.learners.row_sketch import RowSketch
+from replearn.learners.usefulness import Usefulness
 from replearn.persistence._parts import as_document, check_savable, read_document
-from replearn.primitives import Selection
-from replearn.randomness import SharedKey, key_or_default
+from replearn.primitives.selection import Selection
+from replearn.randomness.key import SharedKey, key_or_default
 from replearn.registry import ESTIMATORS
 
 _KEY = "shared_key"

@@ -52,7 +52,7 @@ def why_not_packed(value: Any) -> str | None:
     --------
     >>> from sklearn.svm import SVC
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from replearn.persistence import why_not_packed
+    >>> from replearn.persistence._trust import why_not_packed
     >>> why_not_packed(DecisionTreeClassifier()) is None, why_not_packed(SVC())
     (True, 'sklearn.svm._classes.SVC is not packed')
     """

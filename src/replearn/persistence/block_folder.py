@@ -1,8 +1,8 @@
 """A folder with one file per finished block: an interrupted fit continues where it stopped.
 
-The folder is a `replearn.records.WorkFolder`; files hold no pickle and not the key. A fit may train
-blocks more than once, as a search with folds does: each training has a folder of its own inside,
-named by what it trains on and not by its turn.
+The folder is a `replearn.records.work_folder.WorkFolder`; files hold no pickle and not the key. A
+fit may train blocks more than once, as a search with folds does: each training has a folder of its
+own inside, named by what it trains on and not by its turn.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ from numpy.typing import NDArray
 
 from replearn._version import __version__
 from replearn.checks.fingerprint import fingerprint
-from replearn.execution import RunContext
+from replearn.execution.context import RunContext
 from replearn.persistence._container import PACKED, SKOPS
 from replearn.persistence._parts import check_savable
 from replearn.persistence._skops import refuse_untrusted
 from replearn.persistence._trust import dump, load_trusted, untrusted_types
-from replearn.randomness import SharedKey, as_points
-from replearn.records import MANIFEST, WorkFolder, differences, digest_of, other_work
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import as_points
+from replearn.records.json import differences, digest_of
+from replearn.records.work_folder import MANIFEST, WorkFolder, other_work
 
 _MODEL = "model"
 _DATA_KEY = SharedKey("replearn fit folder")
@@ -56,7 +58,7 @@ def resumable(folder: str | os.PathLike[str], *, trusted_types: Sequence[str] = 
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from replearn import PointwiseReplicableClassifier
-    >>> from replearn.persistence import resumable
+    >>> from replearn.persistence.block_folder import resumable
     >>> X, y = make_classification(600, random_state=0)
     >>> model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=20, max_fits=20)
     >>> with tempfile.TemporaryDirectory() as folder:

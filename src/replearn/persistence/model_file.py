@@ -21,9 +21,9 @@ from replearn.persistence._container import pack, unpack
 from replearn.persistence._parts import read_document
 from replearn.persistence._state import estimator_class, put_together, take_apart
 from replearn.persistence._trust import dump, load_trusted, untrusted_types
-from replearn.randomness import ENCODING_VERSION, SharedKey, key_or_default, warn_if_weak
-from replearn.records import write_bytes_atomically
-from replearn.records.json import FAULTS
+from replearn.randomness.key import SharedKey, key_or_default, warn_if_weak
+from replearn.randomness.kinds import ENCODING_VERSION
+from replearn.records.json import FAULTS, write_bytes_atomically
 
 _N_PROBES = 4
 
@@ -265,7 +265,7 @@ def describe(path: str | os.PathLike[str]) -> ModelDescription:
     >>> import tempfile, pathlib
     >>> from sklearn.datasets import make_classification
     >>> from replearn import PointwiseReplicableClassifier, save
-    >>> from replearn.persistence import describe
+    >>> from replearn.persistence.model_file import describe
     >>> model = PointwiseReplicableClassifier(n_blocks=18, shared_key="trial-2026")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "model.replearn")

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.randomness import Points, SharedKey, as_points
-from replearn.tables import n_rows, row_chunks, slice_rows
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import Points, as_points
+from replearn.tables.rows import n_rows, row_chunks, slice_rows
 
 # Rows that all candidates predict at a time; a matrix is read in blocks of this many cells.
 CHUNK_ROWS = 1 << 14

@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from replearn.bounds.selection import selection_agreement
 from replearn.guarantees.certificate import Certificate
 from replearn.primitives.candidates import name_points
-from replearn.randomness import SharedKey, gumbel_from_hashes
+from replearn.randomness.hashing import gumbel_from_hashes
+from replearn.randomness.key import SharedKey
 
 # All keyed Gumbels lie between these numbers: 52-bit uniforms.
 _LARGEST = float(gumbel_from_hashes(np.array([2**64 - 1], dtype=np.uint64))[0])

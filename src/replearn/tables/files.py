@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from replearn.records import aligned
+from replearn.records.text import aligned
 from replearn.tables.kinds import (
     ID,
     KINDS,

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from replearn.randomness import SharedKey
-from replearn.records import write_atomically
+from replearn.randomness.key import SharedKey
+from replearn.records.json import write_atomically
 from replearn.tables.files import (
     TEXT_SUFFIXES,
     TableFileError,

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from replearn.randomness import SharedKey, as_points
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import as_points
 
 
 def is_frame(X: Any) -> bool:

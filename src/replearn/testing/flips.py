@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from replearn.auditing import ModelComparison, compare, gates
+from replearn.auditing.comparison import ModelComparison, compare
+from replearn.auditing.gate import gates
 
 MAX_ROWS = 5
 
@@ -30,11 +31,10 @@ def assert_flips_below(
     limit : float or None, default=0.02
         The largest share of changed predictions that passes; None is not judged.
     limits : dict of str to float, default=None
-        The largest other numbers that pass, as in `replearn.auditing.gates`: "upper flips",
+        The largest other numbers that pass, as in `replearn.auditing.gate.gates`: "upper flips",
         "becomes wrong", "worst group", "added flips".
     **settings
-        Other parameters of `replearn.auditing.compare`: ``y``, ``subgroups``, ``must_not_change``
-        and so on.
+        Other parameters of `replearn.compare`: ``y``, ``subgroups``, ``must_not_change`` and so on.
 
     Returns
     -------

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from replearn.bounds import arcsine_law, flip_supremum, uniform_law
+from replearn.bounds.flips import flip_supremum
+from replearn.bounds.laws import arcsine_law, uniform_law
 from replearn_lab.coin_limit import coin_limit, guaranteed_flips_exactly, information_limit
 from replearn_lab.drawing import COLORS, legend, panel
 from replearn_lab.experiment import Bench, Numbers

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from replearn import plan
-from replearn.learners import PointwiseReplicableClassifier
+from replearn.learners.pointwise import PointwiseReplicableClassifier
 from replearn.paper.domain_reduction import LazyDomain, collision_bound
 from replearn_lab.drawing import COLORS, legend, panel
 from replearn_lab.experiment import Bench, Numbers

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from replearn.bounds import uniform_law
+from replearn.bounds.laws import uniform_law
 from replearn.paper.signs import joint_sign_flip_bound
-from replearn.records import require_integer
+from replearn.records.search import require_integer
 from replearn_lab.drawing import COLORS, legend, panel, ticks
 from replearn_lab.experiment import Bench, Numbers
 from replearn_lab.measuring import exponent, smallest_size

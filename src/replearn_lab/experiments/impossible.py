@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import BaggingClassifier
 
-from replearn.bounds import flip_supremum, uniform_law
+from replearn.bounds.flips import flip_supremum
+from replearn.bounds.laws import uniform_law
 from replearn.paper.hypotheses import Thresholds
 from replearn_lab.distributions import shattered
 from replearn_lab.drawing import COLORS, legend, panel

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from replearn.bounds import flip_supremum, uniform_law
+from replearn.bounds.flips import flip_supremum
+from replearn.bounds.laws import uniform_law
 from replearn_lab.distributions import shattered
 from replearn_lab.drawing import COLORS, legend, limits, panel
 from replearn_lab.experiment import Bench, Numbers

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from replearn.bounds import arcsine_law, flip_curve
+from replearn.bounds.flips import flip_curve
+from replearn.bounds.laws import arcsine_law
 from replearn_lab.deterministic import even_point
 from replearn_lab.drawing import COLORS, legend, panel
 from replearn_lab.experiment import Bench, Numbers

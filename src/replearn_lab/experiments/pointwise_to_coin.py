@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from replearn.bounds import flip_supremum, uniform_law
+from replearn.bounds.flips import flip_supremum
+from replearn.bounds.laws import uniform_law
 from replearn_lab.coin_limit import coin_limit
 from replearn_lab.coin_runs import paired_predictions, sweep
 from replearn_lab.drawing import COLORS, legend, limits, panel

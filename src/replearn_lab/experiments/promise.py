@@ -7,10 +7,12 @@ from typing import Any
 
 from scipy.stats import binom
 
-from replearn.bounds import flip_supremum, smallest_sample_selection, uniform_law
+from replearn.bounds.flips import flip_supremum
+from replearn.bounds.laws import uniform_law
+from replearn.bounds.selection import smallest_sample_selection
 from replearn.guarantees.votes import block_size_needed
 from replearn.paper.thresholds import smallest_sample_threshold
-from replearn.records import bisect, smallest_integer
+from replearn.records.search import bisect, smallest_integer
 from replearn_lab.coin_limit import information_limit_in_gap
 from replearn_lab.drawing import COLORS, legend, panel
 from replearn_lab.experiment import Bench, Numbers

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from replearn import plan
-from replearn.bounds import selection_agreement
 from replearn.bounds.laws import uniform_law
-from replearn.bounds.selection import selection_scale
+from replearn.bounds.selection import selection_agreement, selection_scale
 from replearn.paper.heavy_hitters import MembershipLaw, SetLaw
 from replearn_lab.experiment import Bench, Numbers
 from replearn_lab.measuring import draw_lines, line, said, smallest_size

@@ -11,8 +11,9 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.svm import SVC
 
 from replearn import PointwiseReplicableRegressor, SharedKey
-from replearn.auditing import audit, compare
-from replearn.execution import fit_blocks
+from replearn.auditing.audits import audit
+from replearn.auditing.comparison import compare
+from replearn.execution.fitting import fit_blocks
 from tests.adversarial.faults import bad_learners as bad
 from tests.factories import voting
 
@@ -77,7 +78,7 @@ class AnswersInfinity(LinearRegression):
         return super().predict(X) * np.inf
 
 
-@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 def test_numbers_that_are_none():
     model = PointwiseReplicableRegressor(AnswersInfinity(), y_range=(0, 10), n_blocks=6, rho=0.5)
     with pytest.raises(ValueError, match=r"AnswersInfinity of block \d+ predicted"):

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from replearn import PointwiseReplicableClassifier, audit, load, save
 from replearn.cli import main
-from replearn.persistence import resumable
+from replearn.persistence.block_folder import resumable
 from tests.adversarial.faults.victims import NEW, X, Y, learner
 
 resource = pytest.importorskip("resource")

@@ -24,7 +24,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import ReplicableSearchCV, audit, load, save
-from replearn.persistence import describe, resumable
+from replearn.persistence.block_folder import resumable
+from replearn.persistence.model_file import describe
 from replearn.records.json import unseal
 from tests.factories import voting
 

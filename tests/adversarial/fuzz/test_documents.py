@@ -8,7 +8,8 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.naive_bayes import GaussianNB
 
-from replearn import CertificateError, PointwiseReplicableClassifier, plan
+from replearn import PointwiseReplicableClassifier, plan
+from replearn.exceptions import CertificateError
 from replearn.guarantees.certificate import Certificate, certify
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.probe import Probe

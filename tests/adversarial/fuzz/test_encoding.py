@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from replearn.randomness import SharedKey, as_points
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import as_points
 
 KEY = SharedKey("fuzz")
 DOCUMENTED = (ValueError, TypeError)  # UnsupportedValueError is both

@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import audit
-from replearn.persistence import resumable
+from replearn.persistence.block_folder import resumable
 from tests.adversarial.fuzz.damage import damaged, generators, within
 from tests.factories import voting
 

@@ -34,7 +34,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.execution import one_thread
+from replearn.execution.voting import one_thread
 from tests.adversarial.fuzz.forgeries import FORBIDDEN, forged, outcome
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="children with limits")

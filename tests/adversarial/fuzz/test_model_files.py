@@ -12,7 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn import ModelFileError, PointwiseReplicableClassifier, load, save
+from replearn import PointwiseReplicableClassifier, load, save
+from replearn.exceptions import ModelFileError
 from replearn.persistence import _container
 from replearn.persistence._packing import unpack_values
 from tests.adversarial.fuzz.damage import damaged, generators, mutated, within

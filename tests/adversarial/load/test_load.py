@@ -16,12 +16,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import audit, load, save
-from replearn.randomness import SharedKey, as_points
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import as_points
 from tests.factories import voting
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning"),
     pytest.mark.filterwarnings("ignore::replearn.exceptions.ConstantBlocksWarning"),
 ]
 

@@ -1,6 +1,6 @@
 import pytest
 
-QUIET = pytest.mark.filterwarnings("ignore::replearn.UsefulnessWarning")
+QUIET = pytest.mark.filterwarnings("ignore::replearn.exceptions.UsefulnessWarning")
 
 
 def pytest_collection_modifyitems(items):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from replearn.bounds import disagreement_tail, uniform_law
+from replearn.bounds.approximate import disagreement_tail
+from replearn.bounds.laws import uniform_law
 from tests.factories import limit, voting, whole_models
 from tests.populations import (
     FirstRowLearner,
@@ -14,8 +15,10 @@ from tests.populations import (
 )
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
-    pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),  # blocks of a few rows
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning"),
+    pytest.mark.filterwarnings(
+        "ignore::replearn.exceptions.ConstantBlocksWarning"
+    ),  # blocks of a few rows
 ]
 
 

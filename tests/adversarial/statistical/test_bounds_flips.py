@@ -4,14 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from replearn.bounds import (
-    arcsine_law,
-    flip_curve,
-    flip_supremum,
-    halves_supremum,
-    uniform_law,
-)
-from replearn.bounds.flips import training_row_bound
+from replearn.bounds.flips import flip_curve, flip_supremum, halves_supremum, training_row_bound
+from replearn.bounds.laws import arcsine_law, uniform_law
 from tests.factories import law_with_atoms
 
 pytestmark = pytest.mark.statistical

@@ -7,15 +7,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from replearn.bounds import (
-    disagreement_bound,
-    flip_curve,
-    flip_rate_limit,
-    selection_flip_bound_sampled,
-    uniform_law,
-)
-from replearn.bounds.fresh import block_disagreement
-from replearn.bounds.selection import selection_agreement
+from replearn.bounds.approximate import disagreement_bound
+from replearn.bounds.flips import flip_curve
+from replearn.bounds.fresh import block_disagreement, flip_rate_limit
+from replearn.bounds.laws import uniform_law
+from replearn.bounds.selection import selection_agreement, selection_flip_bound_sampled
 
 pytestmark = pytest.mark.statistical
 

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import binom
 from sklearn.base import clone
 
-from replearn import NotCertifiedWarning
-from replearn.bounds import smallest_sample_selection
+from replearn.bounds.selection import smallest_sample_selection
+from replearn.exceptions import NotCertifiedWarning
 from replearn.paper.finite_randomness import above, finite_randomness_flip_bound, shared_thresholds
 from replearn.paper.hypotheses import Boxes, Stumps, Thresholds
 from replearn.paper.realizable import (
@@ -18,8 +18,8 @@ from replearn.paper.realizable import (
     smallest_sample_realizable,
 )
 from replearn.paper.semi_replicable import SemiReplicableClassifier
-from replearn.primitives import choose_by_errors
-from replearn.randomness import SharedKey
+from replearn.primitives.selection import choose_by_errors
+from replearn.randomness.key import SharedKey
 from tests.factories import FALSE_ALARM, Choosing, limit
 
 pytestmark = pytest.mark.statistical

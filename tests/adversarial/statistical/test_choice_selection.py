@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds import selection_flip_bound_sampled, smallest_sample_selection
-from replearn.bounds.selection import selection_flip_bound
+from replearn.bounds.selection import (
+    selection_flip_bound,
+    selection_flip_bound_sampled,
+    smallest_sample_selection,
+)
 from replearn.primitives.selection import choose_by_errors
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 from tests.factories import FALSE_ALARM, limit
 
 

@@ -11,7 +11,7 @@ from replearn.bounds.multiclass import log_weight_agreement
 from replearn.paper.quantiles import cuts_of_sample
 from replearn.paper.thresholds import draw_cut, smallest_sample_threshold, threshold_flip_bound
 from replearn.primitives.selection import choose_by_errors
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 from tests.factories import limit
 
 RHO, GAMMA, ALPHA, BETA = 0.2, 0.2, 0.2, 0.1

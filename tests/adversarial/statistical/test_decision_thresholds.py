@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from replearn.bounds import arcsine_law, flip_supremum
+from replearn.bounds.flips import flip_supremum
+from replearn.bounds.laws import arcsine_law
 from tests.factories import limit, voting
 
 N_BLOCKS = 18
@@ -18,9 +19,9 @@ RHO = flip_supremum(LAW)
 POINT = np.zeros((1, 1))
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
-    pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),
-    pytest.mark.filterwarnings("ignore::replearn.UsefulnessWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.ConstantBlocksWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.UsefulnessWarning"),
 ]
 
 

@@ -5,16 +5,17 @@ import pytest
 from scipy.stats import binom
 
 from replearn import PointwiseReplicableClassifier
-from replearn.bounds import arcsine_law, disagreement_tail, uniform_law
+from replearn.bounds.approximate import disagreement_tail
 from replearn.bounds.collisions import point_mass_limits
+from replearn.bounds.laws import arcsine_law, uniform_law
 from replearn.guarantees.planner import plan
 from replearn_lab.learning import OnePointLearner, TableLearner
 from tests.factories import law_with_atoms, limit, whole_models
 from tests.populations import CoinLearner, SeededRowLearner
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
-    pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.ConstantBlocksWarning"),
 ]
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds import arcsine_law, error_factor, flip_curve, flip_supremum
+from replearn.bounds.flips import flip_curve, flip_supremum
+from replearn.bounds.laws import arcsine_law, error_factor
 from tests.factories import FALSE_ALARM, limit, voting
 from tests.populations import (
     CoinLearner,
@@ -52,8 +53,10 @@ def count_flips(population, n_pairs, *, n=T * 4, keys=None, seed=0, **params):
 
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
-    pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),  # blocks of a few rows
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning"),
+    pytest.mark.filterwarnings(
+        "ignore::replearn.exceptions.ConstantBlocksWarning"
+    ),  # blocks of a few rows
 ]
 
 
@@ -100,7 +103,8 @@ def test_soft_votes_keep_their_own_promise():
     shy = replace(POPULATIONS[1], learner=Shy())
     n_pairs = 300
     flips = count_flips(shy, n_pairs, vote="soft", law="uniform", width=0.5, n_blocks=T)
-    from replearn.bounds import flip_bound, uniform_law
+    from replearn.bounds.flips import flip_bound
+    from replearn.bounds.laws import uniform_law
 
     assert flips <= limit(n_pairs, flip_bound(uniform_law(T, 0.5), "soft"))
 
@@ -119,7 +123,7 @@ def test_a_key_of_its_own_for_each_run_breaks_the_promise():
 def test_a_fixed_threshold_breaks_the_promise():
     """Plain majority voting: at q = 1/2 two runs are two coins."""
     step = np.r_[np.zeros(T // 2), 0.5, np.ones(T // 2)]
-    from replearn.bounds import table_law
+    from replearn.bounds.laws import table_law
 
     n_pairs = 70
     flips = count_flips(POPULATIONS[1], n_pairs, law=table_law(step))

@@ -17,7 +17,7 @@ from replearn.paper.heavy_hitters import (
 )
 from replearn.paper.heavy_labels import label_heavy_hitters
 from replearn.paper.signs import estimate_signs
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 from tests.factories import limit
 
 # -- coins ---------------------------------------------------------------------------------------

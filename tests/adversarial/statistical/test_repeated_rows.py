@@ -15,13 +15,15 @@ from sklearn.preprocessing import OrdinalEncoder
 
 from replearn.paper.heavy_hitters import find_heavy_hitters, membership_flip_bound
 from replearn.paper.heavy_labels import label_heavy_hitters
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 from tests.factories import limit
 
 NAMES = ["titanic2201", "compas_coarse", "fertility1980"]
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
-    pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),  # blocks of a few rows
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning"),
+    pytest.mark.filterwarnings(
+        "ignore::replearn.exceptions.ConstantBlocksWarning"
+    ),  # blocks of a few rows
 ]
 
 # class, sex, age, died, survived

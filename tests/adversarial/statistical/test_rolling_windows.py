@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 
-from replearn.bounds import arcsine_law, flip_bound, uniform_law
+from replearn.bounds.flips import flip_bound
+from replearn.bounds.laws import arcsine_law, uniform_law
 from tests.factories import limit, voting
 from tests.populations import FirstRowLearner, SeededRowLearner
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
-    pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),  # blocks of three rows
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning"),
+    pytest.mark.filterwarnings(
+        "ignore::replearn.exceptions.ConstantBlocksWarning"
+    ),  # blocks of three rows
 ]
 LAWS = {"uniform": uniform_law(8), "arcsine": arcsine_law(8, 0.8)}
 

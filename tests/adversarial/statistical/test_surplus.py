@@ -12,10 +12,11 @@ from scipy.stats import binom
 from sklearn.base import clone
 
 from replearn import PointwiseReplicableClassifier
-from replearn.bounds import arcsine_law, flip_curve, flip_supremum
+from replearn.bounds.flips import flip_curve, flip_supremum
+from replearn.bounds.laws import arcsine_law
 from replearn.guarantees.planner import plan
 from replearn.learners import selection, training
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 from tests.factories import Choosing, limit
 from tests.populations import FirstRowLearner, ParityLearner
 
@@ -28,8 +29,10 @@ PEAK = float(GRID[np.argmax(flip_curve(LAW, GRID))])
 ODD = (1 - np.sqrt(1 - 2 * PEAK)) / 2  # two rows have an odd sum with the chance of the peak
 SIZES = [(T * M + 1, 2 * T * M), (2 * T * M, 5 * T * M), (3 * T * M, 3 * T * M)]
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
-    pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),  # blocks of two rows
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning"),
+    pytest.mark.filterwarnings(
+        "ignore::replearn.exceptions.ConstantBlocksWarning"
+    ),  # blocks of two rows
 ]
 
 

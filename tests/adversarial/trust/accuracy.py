@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binom
 
-from replearn.bounds import ThresholdLaw, error_factor, uniform_law
 from replearn.bounds.accuracy import light_point_slack
+from replearn.bounds.laws import ThresholdLaw, error_factor, uniform_law
 from replearn.bounds.multiclass import (
     agreement_probability,
     class_disagreement_tail,
@@ -23,7 +23,7 @@ from replearn.paper.heavy_hitters import (
     missed_point_bound,
 )
 from replearn.paper.signs import label_error_bound
-from replearn.randomness import as_points
+from replearn.randomness.points import as_points
 
 from .attack import Claim, among, between, masses, whole
 from .choices import names_of

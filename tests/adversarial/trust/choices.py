@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from replearn.bounds import selection_flip_bound_sampled
 from replearn.bounds.multiclass import agreement_probability
+from replearn.bounds.selection import selection_flip_bound_sampled
 from replearn.paper.correlated_sampling import draw_flip
 from replearn.paper.realizable import best_ceiling, realizable_flip_bound
 from replearn.paper.thresholds import threshold_flip_bound
-from replearn.randomness import as_points
 from replearn.randomness.hashing import gumbel_from_hashes
+from replearn.randomness.points import as_points
 
 from .attack import Claim, between, masses, whole
 from .library import fresh_key, points_of_pairs

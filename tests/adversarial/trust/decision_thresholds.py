@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binom
 
-from replearn.bounds import ThresholdLaw, flip_bound
+from replearn.bounds.flips import flip_bound
+from replearn.bounds.laws import ThresholdLaw
 from replearn.learners.threshold import block_thresholds
 
 from .attack import Claim, among, between, whole

@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binom
 
-from replearn.bounds import ThresholdLaw, disagreement_tail, uniform_law
+from replearn.bounds.approximate import disagreement_tail
 from replearn.bounds.collisions import point_mass_limits
 from replearn.bounds.flips import flip_supremum
+from replearn.bounds.laws import ThresholdLaw, uniform_law
 from replearn.bounds.multiclass import agreement_probability
 from replearn.bounds.selection import selection_flip_bound_sampled
 from replearn.bounds.whole_models import jensen_tail
@@ -21,7 +22,7 @@ from replearn.paper.heavy_hitters import (
 )
 from replearn.paper.heavy_labels import label_points
 from replearn.paper.signs import label_flip_bound
-from replearn.randomness import as_points
+from replearn.randomness.points import as_points
 
 from .attack import Claim, among, between, masses, whole
 from .library import fresh_key, points_of_pairs, threshold_rule

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import binom
 
-from replearn.bounds import flip_bound
+from replearn.bounds.flips import flip_bound
 from replearn.paper.coins import CoinLaw
 from replearn.paper.heavy_hitters import MembershipLaw
 

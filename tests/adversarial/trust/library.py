@@ -5,7 +5,8 @@ import numpy as np
 from replearn.guarantees.design import VoteDesign
 from replearn.learners.score_rule import ErrorCurve, ScoreRule
 from replearn.learners.vote import GumbelRule, ThresholdRule
-from replearn.randomness import SharedKey, as_points
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import as_points
 
 __all__ = ["ErrorCurve", "ScoreRule"]
 

@@ -8,11 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binom
 
-from replearn.bounds import binomial_limits, uniform_law
+from replearn.bounds.laws import uniform_law
 from replearn.bounds.multiclass import agreement_probability
+from replearn.bounds.numeric import binomial_limits
 from replearn.bounds.regression import rounding_flip_bound
 from replearn.bounds.scores import any_score_flip_bound, worst_score_flip_bound
-from replearn.learners import IncumbentClassifier
+from replearn.learners.incumbent import IncumbentClassifier
 from replearn.paper.coins import CoinLaw, coin_flip_bound
 from replearn.paper.heavy_hitters import below_levels
 from replearn.paper.semi_private import release_threshold

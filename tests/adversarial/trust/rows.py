@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from replearn.bounds import ThresholdLaw, flip_bound, halves_supremum, runs_bound
-from replearn.bounds.flips import training_row_bound
+from replearn.bounds.flips import flip_bound, halves_supremum, runs_bound, training_row_bound
+from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.multiclass import class_weights, multiclass_flip_bound
 
 from .attack import Claim, among, between, masses, whole

@@ -5,8 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binom, multinomial
 
-from replearn.bounds import ThresholdLaw, jensen_tail
+from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.regression import mean_rounding_flips
+from replearn.bounds.whole_models import jensen_tail
 from replearn.paper.realizable import ceiling_flip_bound
 
 from .attack import Claim, among, between, masses, whole

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from replearn.bounds import arcsine_law
+from replearn.bounds.laws import arcsine_law
 from replearn.guarantees.theorems import THEOREMS
 from replearn.paper.heavy_hitters import SetLaw
 

@@ -11,23 +11,15 @@ import numpy as np
 import pytest
 from scipy.stats import multinomial
 
-from replearn.bounds import (
-    arcsine_law,
-    flip_bound,
-    flip_curve,
-    multiclass_flip_bound,
-    runs_bound,
-    selection_flip_bound_sampled,
-    table_law,
-    uniform_law,
-)
 from replearn.bounds.collisions import point_mass_limits
-from replearn.bounds.flips import training_row_bound
-from replearn.bounds.multiclass import agreement_probability, class_weights
-from replearn.execution import make_blocks
+from replearn.bounds.flips import flip_bound, flip_curve, runs_bound, training_row_bound
+from replearn.bounds.laws import arcsine_law, table_law, uniform_law
+from replearn.bounds.multiclass import agreement_probability, class_weights, multiclass_flip_bound
+from replearn.bounds.selection import selection_flip_bound_sampled
+from replearn.execution.fitting import make_blocks
 from replearn.paper.coins import coin_flip_bound, decide_coins
 from replearn.paper.heavy_hitters import find_heavy_hitters, membership_flip_bound
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 from tests.factories import voting
 from tests.populations import FirstRowLearner
 
@@ -196,8 +188,8 @@ def test_collisions_on_all_samples():
         assert pmf @ (limits[:, 1] < truth - 1e-12) <= 0.1
 
 
-@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
-@pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.ConstantBlocksWarning")
 def test_fitted_learners_vote_as_enumerated():
     """All samples of four rows with both labels: votes and answers of the whole learner."""
     asked = {"law": "uniform", "width": 1, "n_partitions": 1}

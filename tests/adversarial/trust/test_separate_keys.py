@@ -6,13 +6,13 @@ import pytest
 from replearn.paper.finite_randomness import held_out
 from replearn.paper.heavy_hitters import MembershipLaw, find_heavy_hitters
 from replearn.paper.heavy_labels import label_heavy_hitters
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 from tests.factories import voting, whole_models
 from tests.populations import SeededRowLearner
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
-    pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.exceptions.ConstantBlocksWarning"),
 ]
 
 

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from replearn.bounds import uniform_law
-from replearn.execution import make_blocks
-from replearn.learners import PointwiseReplicableRegressor
+from replearn.bounds.laws import uniform_law
+from replearn.execution.fitting import make_blocks
+from replearn.learners.regressor import PointwiseReplicableRegressor
 from replearn.paper.correlated_sampling import sample_correlated
 from replearn.paper.heavy_hitters import SetLaw
 from replearn.paper.hypotheses import Thresholds
 from replearn.paper.quantiles import cuts_of_sample, draw_level
 from replearn.paper.realizable import RealizableReplicableClassifier
 from replearn.primitives.selection import choose_by_errors
-from replearn.randomness import SharedKey
 from replearn.randomness.hashing import gumbel_from_hashes
+from replearn.randomness.key import SharedKey
 
 from .choices import Line, ProperThreshold, names_of
 from .library import keyed_places, threshold_rule
@@ -80,7 +80,7 @@ def test_one_threshold_for_all_points():
         assert law.least_count(float(u), n) == np.argmax(inside)
 
 
-@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 @pytest.mark.filterwarnings("ignore:RealizableReplicableClassifier abstains")
 def test_the_limit_of_the_best_error():
     rng = np.random.default_rng(0)
@@ -96,7 +96,7 @@ def test_the_limit_of_the_best_error():
         assert model.released_ or model.predict(X).all()
 
 
-@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 def test_rounded_means():
     rng = np.random.default_rng(0)
     X, y = rng.random((80, 2)), rng.random(80)
@@ -119,7 +119,7 @@ class Wild(RegressorMixin, BaseEstimator):
         return np.full(len(X), 1e6 * self.sign_)
 
 
-@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.filterwarnings("ignore::replearn.exceptions.NotCertifiedWarning")
 def test_predictions_beyond_the_range_count_as_its_ends():
     rng = np.random.default_rng(1)
     X, y = rng.random((80, 2)), rng.random(80)

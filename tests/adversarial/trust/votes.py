@@ -6,15 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binom
 
-from replearn.bounds import (
-    ThresholdLaw,
-    arcsine_law,
-    flip_rate_limit,
-    halves_supremum,
-    runs_bound,
-    table_law,
-    uniform_law,
-)
+from replearn.bounds.flips import halves_supremum, runs_bound
+from replearn.bounds.fresh import flip_rate_limit
+from replearn.bounds.laws import ThresholdLaw, arcsine_law, table_law, uniform_law
 
 from .attack import Claim, among, between, masses, whole
 from .library import fresh_key, points_of_pairs, threshold_rule

@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from replearn.bounds import disagreement_tail, multiclass_flip_bound, uniform_law
-from replearn.bounds.approximate import vote_mean_and_spread
+from replearn.bounds.approximate import disagreement_tail, vote_mean_and_spread
+from replearn.bounds.laws import uniform_law
 from replearn.bounds.multiclass import (
     agreement_probability,
     class_disagreement_bound,
     class_disagreement_tail,
     class_mean_and_spread,
     class_weights,
+    multiclass_flip_bound,
 )
 from replearn.paper.heavy_hitters import (
     MembershipLaw,

@@ -8,7 +8,8 @@ from scipy import sparse
 
 from replearn.exceptions import UnsupportedValueError
 from replearn.paper.heavy_hitters import PointIndex, count_points
-from replearn.randomness import SharedKey, as_points
+from replearn.randomness.key import SharedKey
+from replearn.randomness.points import as_points
 
 
 def as_dict(found):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from replearn.paper.heavy_hitters import MembershipLaw, find_heavy_hitters, membership_flip_bound
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 from tests.factories import limit
 
 

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from replearn.bounds import flip_curve, uniform_law
+from replearn.bounds.flips import flip_curve
+from replearn.bounds.laws import uniform_law
 from replearn.paper.signs import label_error_bound, label_flip_bound
 
 

@@ -12,7 +12,7 @@ from replearn.paper.heavy_hitters import (
     set_flip_bound,
     smallest_sample_set,
 )
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 from tests.factories import limit
 
 

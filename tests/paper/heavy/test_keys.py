@@ -5,7 +5,7 @@ import pytest
 
 from replearn.paper.heavy_hitters import MembershipLaw, find_heavy_hitters
 from replearn.paper.heavy_labels import label_heavy_hitters
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 
 POINTS = np.repeat(np.arange(20), 30)[:, np.newaxis]
 LABELS = np.arange(600) % 2

@@ -4,7 +4,7 @@ import pytest
 from replearn.paper.heavy_hitters import MembershipLaw, find_heavy_hitters
 from replearn.paper.heavy_labels import label_heavy_hitters
 from replearn.paper.signs import label_flip_bound
-from replearn.randomness import SharedKey
+from replearn.randomness.key import SharedKey
 from tests.factories import limit
 
 LAW = MembershipLaw("sqrt", 0.2, 0.3)

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from replearn.bounds import flip_bound, uniform_law
+from replearn.bounds.flips import flip_bound
+from replearn.bounds.laws import uniform_law
 from replearn.paper.heavy_hitters import reuse_flip_bound
 from replearn.paper.signs import label_flip_bound
 
