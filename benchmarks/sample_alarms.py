@@ -28,8 +28,10 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from sklearn.preprocessing import OneHotEncoder
 
 from replearn.checks.sample import failed_by_sample
-from replearn.outofcore import Folder, look, open_rows, pieces
+from replearn.outofcore import look, pieces
 from replearn.outofcore.fit import open_table
+from replearn.outofcore.folders import Folder
+from replearn.outofcore.sources import open_rows
 
 SIZES = (300, 2_000, 20_000)
 MIN_DATES = 3

@@ -3,6 +3,6 @@
 Names are loaded when they are first used, so that a command or a plan does not wait for estimators.
 """
 
-from replearn._lazy import attach_stub
+import lazy_loader
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

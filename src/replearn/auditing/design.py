@@ -101,8 +101,6 @@ class AuditDesign:
         Fingerprint of the key that drew the rows.
     vary : tuple of str, default=("new rows",)
         What differs between the two runs of a pair; the first is what the report is about.
-    rows_per_unit : float, default=1.0
-        Rows of a unit outside the test set, on average; 1 unless units are groups.
     """
 
     n_rows: int
@@ -115,7 +113,6 @@ class AuditDesign:
     n_pool: int
     key_fingerprint: str
     vary: tuple[str, ...] = (NEW_ROWS,)
-    rows_per_unit: float = 1.0
 
     @property
     def independent_pairs(self) -> bool:
@@ -253,7 +250,6 @@ def make_design(
         n_pool=pool,
         key_fingerprint=key.fingerprint,
         vary=vary,
-        rows_per_unit=len(rows.of_units(rows.pool_units)) / pool,
     )
 
 

@@ -28,7 +28,7 @@ from replearn.tables.files import Table, TableFileError, is_text_file, read_chun
 from replearn.tables.kinds import NUMBER, names_persons
 
 if TYPE_CHECKING:
-    from replearn.outofcore import DistinctValues
+    from replearn.outofcore.counting import DistinctValues
 
 RECORD = "cells.json"
 CELLS = "cells"
@@ -89,7 +89,7 @@ class LargeSample:
 
 def read_in_pieces(options: SampleOptions, home: str) -> LargeSample:
     """Read a file chunk by chunk, and write its cells with their kinds to the folder."""
-    from replearn.outofcore import Folder
+    from replearn.outofcore.folders import Folder
 
     folder = Folder(home)
     path = Path(options.data)
@@ -120,7 +120,8 @@ def draw_sample(
     """Return some rows of a file that is too large to be read whole, and what to say of it."""
     import polars as pl
 
-    from replearn.outofcore import Folder, draw_rows
+    from replearn.outofcore.folders import Folder
+    from replearn.outofcore.sampling import draw_rows
 
     path = Path(options.data)
     n_cells = SAMPLE_CELLS
@@ -139,7 +140,7 @@ def chunks_of(path: Path, encoding: str | None, folder: Any = None) -> Iterator[
     """Yield polars frames of a file, with texts as they are written where it is a text file."""
     import polars as pl
 
-    from replearn.outofcore import open_rows
+    from replearn.outofcore.sources import open_rows
 
     if is_text_file(path):
         yield from read_chunks(path, encoding)
@@ -150,7 +151,7 @@ def chunks_of(path: Path, encoding: str | None, folder: Any = None) -> Iterator[
 
 
 def _write_cells(options: SampleOptions, path: Path, folder: Any) -> dict[str, Any]:
-    from replearn.outofcore import DistinctValues
+    from replearn.outofcore.counting import DistinctValues
 
     kinds: dict[str, str] = wanted_kinds(options) or {}
     columns: dict[str, str] = {}

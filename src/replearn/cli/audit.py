@@ -363,7 +363,7 @@ def _drawn(frame: Any, n_rows: int, key: SharedKey) -> Any:
     import polars as pl
     from polars import selectors
 
-    from replearn.outofcore import draw_rows
+    from replearn.outofcore.sampling import draw_rows
 
     cells = (~selectors.nested()).cast(pl.String).fill_null("\0")
     rows = frame.select(pl.concat_str(cells, separator="\x1f"))

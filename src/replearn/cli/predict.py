@@ -147,7 +147,7 @@ def _run_in_pieces(options: PredictOptions, model: Any, notes: Any) -> int:
         for text in _predicted(options, model, notes):
             put_data(text)
         return DONE
-    from replearn.outofcore import Folder
+    from replearn.outofcore.folders import Folder
 
     target = Path(options.out).absolute()
     with Folder(target.parent).writing(target.name) as stream:

@@ -1,12 +1,5 @@
-from .counting import DistinctValues as DistinctValues
-from .fit import fit_files
-from .folders import Folder as Folder
-from .predict import predict_files
-from .sampling import draw_rows as draw_rows, sample_files
-from .sources import open_rows as open_rows
+from .fit import fit_files as fit_files
+from .predict import predict_files as predict_files
+from .sampling import sample_files as sample_files
 
-__all__ = [
-    "fit_files",
-    "predict_files",
-    "sample_files",
-]
+__all__ = ["fit_files", "predict_files", "sample_files"]

@@ -3,6 +3,6 @@
 A file has the statement, the bounds, the rows needed, the certificate and the learner or function.
 """
 
-from replearn._lazy import attach_stub
+import lazy_loader
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
