@@ -245,7 +245,7 @@ def test_right_means_are_called_wrong_at_the_level(n_segments, rare):
 def test_columns_of_any_kind_are_ranked():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"age": [30.0, np.nan, 20.0], "town": ["b", "a", None]})
-    assert ranked_columns(frame)[:2].tolist() == [[1.0, 1.0], [2.0, 0.0]]
+    assert ranked_columns(frame)[:2].tolist() == [[1.0, 2.0], [2.0, 1.0]]
     assert ranked_columns(["a text", "another text"]) is None
 
 

@@ -610,8 +610,14 @@ def ranked_columns(X: Any) -> Floats | None:
         return None
     else:
         columns = list((X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)).T)
-    plain = (one if one.dtype.kind in "biufmM" else one.astype(str) for one in columns)
+    plain = (one if one.dtype.kind in "biufmM" else _texts(one) for one in columns)
     return np.column_stack([np.unique(one, return_inverse=True)[1] for one in plain]).astype(float)
+
+
+def _texts(cells: NDArray[Any]) -> NDArray[np.str_]:
+    """Return cells as texts; missing ones, of which each library has its own, are empty."""
+    texts = cells.astype(str)
+    return np.where(np.isin(texts, ["nan", "None", "<NA>", "NaT"]), "", texts)
 
 
 def remember_or_forget(
