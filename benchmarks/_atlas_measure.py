@@ -14,7 +14,8 @@ from _atlas_tables import AtlasTable
 from _base_learners import MODELS, base_estimator
 from numpy.typing import NDArray
 
-from replearn.auditing.audits import AuditResult, audit
+from replearn import audit
+from replearn.auditing.audits import AuditResult
 from replearn.auditing.limits import Estimate
 from replearn.auditing.runs import ContenderResult
 from replearn.bounds.numeric import binomial_limits

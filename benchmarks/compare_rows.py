@@ -32,7 +32,7 @@ def make_rows(n):
 
 
 def in_python(n):
-    from replearn.auditing.comparison import compare
+    from replearn import compare
 
     old, new, truth, groups = make_rows(n)
     start = time.process_time()

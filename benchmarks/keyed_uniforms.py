@@ -18,7 +18,7 @@ import tracemalloc
 import numpy as np
 import polars as pl
 
-from replearn.randomness.key import SharedKey
+from replearn import SharedKey
 
 N_COLUMNS = 10
 REPEATS = 3

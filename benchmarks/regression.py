@@ -24,8 +24,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
+from replearn import PointwiseReplicableRegressor
 from replearn.exceptions import NotCertifiedWarning
-from replearn.learners.regressor import PointwiseReplicableRegressor
 
 RANGE = (-60.0, 180.0)
 LEARNERS = {

@@ -14,8 +14,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
+from replearn import SharedKey
 from replearn.primitives.selection import choose_by_errors
-from replearn.randomness.key import SharedKey
 
 LIMIT = 6.0
 

@@ -46,7 +46,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
-    "ignore_pattern": r"(^|[/\\])(_|mlflow_gate|monthly_credit)",  # shown by guides
+    "ignore_pattern": r"(^|[/\\])(_|demo|mlflow_gate|monthly_credit)",  # shown by guides
     "download_all_examples": False,
     "show_memory": False,
     "abort_on_example_error": True,

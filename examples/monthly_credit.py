@@ -14,13 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from replearn import (
-    IncumbentClassifier,
-    audit,
-    load,
-    save,
-)
-from replearn.auditing.comparison import compare
+from replearn import IncumbentClassifier, audit, compare, load, save
 from replearn.auditing.gate import gates
 
 SAVINGS = {"none": 0.6, "little": 0.2, "moderate": -0.4, "rich": -0.9}

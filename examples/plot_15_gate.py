@@ -12,8 +12,7 @@ import matplotlib.pyplot as plt
 from _flights import NUMBERS, load_flights
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn import PointwiseReplicableClassifier
-from replearn.auditing.comparison import compare
+from replearn import PointwiseReplicableClassifier, compare
 from replearn.auditing.gate import gates
 from replearn.testing import assert_flips_below
 

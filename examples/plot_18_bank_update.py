@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from replearn.auditing.comparison import compare
+from replearn import compare
 from replearn.auditing.gate import gates
 
 LOAN = ["loanprc", "obrat", "hrat", "appinc"]

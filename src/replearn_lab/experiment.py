@@ -40,7 +40,7 @@ class Bench:
 
     Examples
     --------
-    >>> from replearn.randomness.key import SharedKey
+    >>> from replearn import SharedKey
     >>> bench = Bench(SharedKey("a"))
     >>> bool(bench.rng("rows", 3).random() == bench.rng("rows", 3).random())
     True

@@ -44,7 +44,7 @@ def keyed(estimator: Any) -> Learner:
 
     Examples
     --------
-    >>> from replearn.randomness.key import SharedKey
+    >>> from replearn import SharedKey
     >>> model = keyed(TableLearner())([[0.0], [0.0], [1.0]], [1, 1, 0], SharedKey("k"))
     >>> model.predict([[0.0], [1.0]]).tolist()
     [1, 0]

@@ -144,7 +144,7 @@ class CoinTesterFromPointwise(PlantedCoinTester):
     Examples
     --------
     >>> from replearn_lab.learning import TableLearner, keyed
-    >>> from replearn.randomness.key import SharedKey
+    >>> from replearn import SharedKey
     >>> tester = CoinTesterFromPointwise(keyed(TableLearner()), d=2, alpha=0.9, rows=500, rho=0.1)
     >>> rng = np.random.default_rng(0)
     >>> tester(Coin(0.9, rng), SharedKey("k"), rng).answer, tester.expected_throws

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
-import replearn.learners
+import replearn
 from replearn import SharedKey
 from replearn.exceptions import ModelFileError, NotCertifiedWarning
 from replearn.learners.incumbent import IncumbentClassifier
@@ -161,7 +161,7 @@ def everything(path):
 
 
 def test_no_learner_is_forgotten(models):
-    public = [replearn.learners, replearn.paper]
+    public = [replearn, replearn.paper]
     kinds = {name: getattr(package, name) for package in public for name in package.__all__}
     assert sorted(ESTIMATORS) == sorted(
         name
@@ -285,7 +285,7 @@ def test_a_fresh_process_gives_the_same_answers(models, folder, tmp_path):
     save(heavy, tmp_path / "heavy.replearn")
     np.savez(tmp_path / "rows.npz", new=NEW, heavy=rows)
     code = (
-        "import sys, json, numpy as np; from replearn.persistence import load\n"
+        "import sys, json, numpy as np; from replearn import load\n"
         "rows = np.load(sys.argv[1]); key = sys.argv[2]; out = {}\n"
         "for path in sys.argv[3:]:\n"
         "    m = load(path, key); heavy = path.endswith('heavy.replearn')\n"

@@ -181,7 +181,7 @@ def audit(  # noqa: PLR0913
     --------
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from replearn.auditing.audits import audit
+    >>> from replearn import audit
     >>> X, y = make_classification(3000, flip_y=0.2, random_state=0)
     >>> result = audit(GaussianNB(), X, y, n_pairs=4, shared_key="trial-2026")
     >>> [contender.name for contender in result.contenders]

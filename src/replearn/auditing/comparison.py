@@ -427,7 +427,7 @@ def compare(  # noqa: PLR0913
     --------
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from replearn.auditing.comparison import compare
+    >>> from replearn import compare
     >>> X, y = make_classification(3000, flip_y=0.2, random_state=0)
     >>> one, two = GaussianNB().fit(X[:500], y[:500]), GaussianNB().fit(X[500:1000], y[500:1000])
     >>> flips = compare(one, two, X[1000:], y[1000:]).flips

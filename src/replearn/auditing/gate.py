@@ -111,7 +111,7 @@ def gates(
     Examples
     --------
     >>> import numpy as np
-    >>> from replearn.auditing.comparison import compare
+    >>> from replearn import compare
     >>> from replearn.auditing.gate import gates
     >>> found = compare(np.zeros(100), np.arange(100) < 3, must_not_change=[0, 50])
     >>> for gate in gates(found, {"flips": 0.05}):

@@ -82,7 +82,7 @@ def make_blocks(
     --------
     >>> import numpy as np
     >>> from replearn.execution.fitting import make_blocks
-    >>> from replearn.randomness.key import SharedKey
+    >>> from replearn import SharedKey
     >>> X, y = np.arange(20.0).reshape(10, 2), np.arange(10) % 2
     >>> [len(block) for block in make_blocks(SharedKey("demo"), X, y, 2, 3, partition=range(2))]
     [3, 3, 3, 3]
@@ -301,7 +301,7 @@ def fit_blocks(
     >>> import numpy as np
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from replearn.execution.fitting import fit_blocks, make_blocks
-    >>> from replearn.randomness.key import SharedKey
+    >>> from replearn import SharedKey
     >>> key, X, y = SharedKey("demo"), np.arange(24.0).reshape(12, 2), np.arange(12) % 2
     >>> blocks = make_blocks(key, X, y, 2, 6)
     >>> keys = [key.child("seed", 0, block) for block in range(2)]

@@ -99,7 +99,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from replearn.learners.regressor import PointwiseReplicableRegressor
+    >>> from replearn import PointwiseReplicableRegressor
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((20_000, 3))
     >>> y = 10 * X[:, 0] + rng.normal(size=len(X))

@@ -79,7 +79,7 @@ def blocks_of(ranks: Ranks, cut: Cut) -> NDArray[Any]:
     Ranks are uniform: their first bits tell the block of nearly all rows, and a search is left for
     those that lie near a cut.
 
-    >>> from replearn.randomness.key import SharedKey
+    >>> from replearn import SharedKey
     >>> cut = Cut(Order("a", SharedKey(0)), 2, np.array([5, 1 << 60], dtype=np.uint64))
     >>> blocks_of(np.array([4, 5, 1 << 59, 1 << 60, 1 << 63], dtype=np.uint64), cut)
     array([0, 1, 1, 2, 2], dtype=uint8)
