@@ -103,6 +103,7 @@ def test_the_process_that_loads_names_the_types_it_trusts_not_the_artifact(monke
     model = PointwiseReplicableClassifier(base, n_blocks=18, shared_key=KEY)
     types = [
         "sklearn.metrics._dist_metrics.EuclideanDistance64",
+        "sklearn.neighbors._classification.KNeighborsClassifier",
         "sklearn.neighbors._kd_tree.KDTree",
     ]
     with mlflow.start_run():
